@@ -24,12 +24,15 @@ const char *const overhead_pfs[OVERHEAD_NB_PF] = {
 
 const char *const overhead_works[OVERHEAD_NB_WORK] = {
 	[OVERHEAD_RX] = "rx",           [OVERHEAD_TX] = "tx",       [OVERHEAD_IO] = "io",
-	[OVERHEAD_MACSWAP] = "macswap", [OVERHEAD_TOUCH] = "touch",
+	[OVERHEAD_MACSWAP] = "macswap", [OVERHEAD_TOUCH] = "touch", [OVERHEAD_SOURCE] = "source",
 };
 
 struct overhead_results overhead_results;
 
-/* The command's cases: kinds of PFs, then kinds of work, then slices. None of a kind means all. */
+/* Kinds of work that a user may choose. */
+#define NB_CHOICES OVERHEAD_SOURCE
+
+/* The command's cases: PFs, work, slices, tier mac. None of the PFs or of the work means all. */
 static bool
 is_wanted(const struct bench *bench, unsigned int first, unsigned int nb, unsigned int i)
 {
@@ -47,13 +50,21 @@ wants_pf(const struct bench *bench, enum overhead_pf kind)
 static bool
 wants_work(const struct bench *bench, enum overhead_work work)
 {
-	return is_wanted(bench, OVERHEAD_NB_PF, OVERHEAD_NB_WORK, work);
+	if (overhead_only_mac(bench))
+		return work == OVERHEAD_RX || work == OVERHEAD_SOURCE;
+	return work < NB_CHOICES && is_wanted(bench, OVERHEAD_NB_PF, NB_CHOICES, work);
 }
 
 bool
 overhead_only_slices(const struct bench *bench)
 {
-	return (bench->options.cases & RTE_BIT32(OVERHEAD_NB_PF + OVERHEAD_NB_WORK)) != 0;
+	return (bench->options.cases & RTE_BIT32(OVERHEAD_NB_PF + NB_CHOICES)) != 0;
+}
+
+bool
+overhead_only_mac(const struct bench *bench)
+{
+	return (bench->options.cases & RTE_BIT32(OVERHEAD_NB_PF + NB_CHOICES + 1)) != 0;
 }
 
 static bool
@@ -61,6 +72,9 @@ wants_stage(const struct bench *bench, enum overhead_pf kind, enum overhead_shap
 {
 	if (!wants_pf(bench, kind))
 		return false;
+	/* the only PFs here that have several addresses */
+	if (overhead_only_mac(bench) || shape == OVERHEAD_BY_MAC)
+		return overhead_only_mac(bench) && shape == OVERHEAD_BY_MAC && kind == OVERHEAD_SIM;
 	/* a closed queue of net_af_xdp keeps its mbufs: there are enough for one stage */
 	if (kind == OVERHEAD_XDP)
 		return shape == OVERHEAD_ONE;
@@ -86,7 +100,7 @@ judge(struct overhead_contender *c, int ret, const struct overhead_turn *t)
 	const uint64_t given = overhead_turn_given(t, 0) + overhead_turn_given(t, 1);
 	const uint64_t sent = t->sent_by[0] + t->sent_by[1];
 
-	if (t->received != given)
+	if (t->received + t->dropped != given)
 		snprintf(c->left_out, sizeof(c->left_out),
 			 "passes %.0f %% of what its PFs receive on",
 			 100.0 * (double)t->received / (double)RTE_MAX(given, 1u));
@@ -97,6 +111,24 @@ judge(struct overhead_contender *c, int ret, const struct overhead_turn *t)
 		snprintf(c->left_out, sizeof(c->left_out), "%s after %u packets",
 			 t->sent < t->received ? "sends no more" : "receives no more",
 			 (unsigned int)t->received);
+}
+
+/* Who has not dropped or rewritten what its tier would have, is not in that tier. */
+static void
+judge_tier(struct overhead_contender *c, const struct overhead_turn *t)
+{
+	uint64_t dropped = 0, rewritten = 0;
+
+	if (c->copies)
+		app_xstat(c->port[0], "rx_mac_group_copies", &dropped);
+	if (c->rewrites)
+		app_xstat(c->port[0], "tx_mac_rewritten", &rewritten);
+	if (dropped < t->dropped)
+		snprintf(c->left_out, sizeof(c->left_out), "drops %u copies, of %u",
+			 (unsigned int)dropped, (unsigned int)t->dropped);
+	else if (c->rewrites && rewritten != t->sent)
+		snprintf(c->left_out, sizeof(c->left_out), "rewrites %u packets, of %u",
+			 (unsigned int)rewritten, (unsigned int)t->sent);
 }
 
 /* Who does not forward, or not by all PFs by which packets come, is not compared. */
@@ -111,6 +143,8 @@ try_out(struct overhead_stage *s, struct overhead_contender *c)
 	overhead_look_at_ports(s, c);
 	ret = overhead_turn(s, c, OVERHEAD_IO, TRIAL_BURST, TRIAL_PACKETS, &t);
 	judge(c, ret, &t);
+	if (c->left_out[0] == '\0')
+		judge_tier(c, &t);
 	/* the port of slices counts for all of them */
 	if (c->left_out[0] == '\0' && s->shape == OVERHEAD_STRAYS && !c->sliced &&
 	    (overhead_turn_given(&t, 0) == 0 || overhead_turn_given(&t, 1) == 0))
@@ -287,7 +321,8 @@ static const char usage[] =
 	"  --quick      three short rounds: shows that it works, and measures nothing\n"
 	"  --case NAME  only these PFs: net_null, net_ring, mpsim, net_af_packet or net_af_xdp;\n"
 	"               only this work: rx, tx, io, macswap or touch; slices: only octo, over\n"
-	"               slices of a port next to two PFs, and over net_af_xdp; may be repeated\n"
+	"               slices of a port next to two PFs, and over net_af_xdp; mac: only octo in\n"
+	"               tier mac, next to tier queue, over mpsim; may be repeated\n"
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
@@ -296,7 +331,7 @@ static const char usage[] =
 static const struct bench_case cases[] = {
 	{.name = "net_null"},   {.name = "net_ring"}, {.name = "mpsim"},  {.name = "net_af_packet"},
 	{.name = "net_af_xdp"}, {.name = "rx"},       {.name = "tx"},     {.name = "io"},
-	{.name = "macswap"},    {.name = "touch"},    {.name = "slices"},
+	{.name = "macswap"},    {.name = "touch"},    {.name = "slices"}, {.name = "mac"},
 };
 
 const struct bench_subject bench_overhead = {
@@ -304,7 +339,7 @@ const struct bench_subject bench_overhead = {
 	.title = "overhead",
 	.usage = usage,
 	.case_names = "net_null, net_ring, mpsim, net_af_packet or net_af_xdp, rx, tx, io, "
-		      "macswap or touch, slices",
+		      "macswap or touch, slices, mac",
 	.letters = "Pcjnqvh",
 	.runs = 51,
 	.quick_runs = 3,

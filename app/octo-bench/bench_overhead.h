@@ -40,6 +40,7 @@ enum overhead_work {
 	OVERHEAD_IO,
 	OVERHEAD_MACSWAP,
 	OVERHEAD_TOUCH,
+	OVERHEAD_SOURCE, /**< in OVERHEAD_BY_MAC only */
 	OVERHEAD_NB_WORK,
 };
 
@@ -48,11 +49,15 @@ enum overhead_shape {
 	OVERHEAD_ONE,    /**< one PF */
 	OVERHEAD_HOME,   /**< two; the second has nothing, but may be polled for it */
 	OVERHEAD_STRAYS, /**< two, half of the packets by each */
+	OVERHEAD_BY_MAC, /**< two with switches of their own; all packets by the home PF */
 	OVERHEAD_NB_SHAPE,
 };
 
 /** Of all frames and simulated NICs, so that swapping addresses changes nothing. */
 #define OVERHEAD_MAC "02:00:00:00:00:01"
+
+/** Of PF i in OVERHEAD_BY_MAC. */
+#define OVERHEAD_MAC_OF "02:00:00:00:00:%02x"
 
 /* The shortest on a wire, but its checksum. */
 #define OVERHEAD_FRAME_LEN 60
@@ -71,6 +76,9 @@ struct overhead_contender {
 	const char *name;                 /**< in the JSON file */
 	char upper[RTE_DEV_NAME_MAX_LEN]; /**< device above the PFs; empty: none */
 	bool sliced;                      /**< the PFs are slices of one port, a queue each */
+	bool copies;                      /**< every second packet is a copy, to be dropped */
+	bool rewrites;                    /**< the source address of what it sends */
+	unsigned int home;                /**< in OVERHEAD_BY_MAC: PF near the lcore */
 	unsigned int nb_pfs;              /**< ports of PFs */
 	char pf_name[OVERHEAD_MAX_PFS][RTE_DEV_NAME_MAX_LEN];
 	uint16_t pf[OVERHEAD_MAX_PFS]; /**< ports */
@@ -106,6 +114,7 @@ struct overhead_turn {
 	/* as the application counts */
 	uint64_t received;
 	uint64_t sent;
+	uint64_t dropped; /* copies: one before each packet */
 	/* as the PFs do; what was left there was taken from them afterwards */
 	uint64_t delivered[OVERHEAD_MAX_PFS];
 	uint64_t left[OVERHEAD_MAX_PFS];
@@ -123,7 +132,7 @@ overhead_turn_given(const struct overhead_turn *t, unsigned int pf)
 static inline bool
 overhead_turn_is_exact(const struct overhead_turn *t)
 {
-	return t->received == overhead_turn_given(t, 0) + overhead_turn_given(t, 1) &&
+	return t->received + t->dropped == overhead_turn_given(t, 0) + overhead_turn_given(t, 1) &&
 	       t->sent == t->sent_by[0] + t->sent_by[1];
 }
 
@@ -137,8 +146,9 @@ struct overhead_figure {
 struct overhead_result {
 	struct overhead_figure packet; /**< cycles */
 	struct overhead_figure burst;
-	struct overhead_figure ratio; /**< to the bare PF, of one round each */
-	struct overhead_figure added; /**< cycles per packet over the bare PF's */
+	struct overhead_figure ratio;     /**< to the bare PF, of one round each */
+	struct overhead_figure added;     /**< cycles per packet over the bare PF's */
+	struct overhead_figure over_octo; /**< cycles per packet over the octo port's */
 	bool measured;
 	bool inexact; /**< packets were lost, or came twice */
 };
@@ -203,12 +213,15 @@ static inline bool
 overhead_has_slices(enum overhead_pf kind, enum overhead_shape shape)
 {
 	/* all queues of a net_null have packets, or none; on a veth there is one queue */
-	return shape != OVERHEAD_ONE && !overhead_is_on_veth(kind) &&
+	return shape != OVERHEAD_ONE && shape != OVERHEAD_BY_MAC && !overhead_is_on_veth(kind) &&
 	       (kind != OVERHEAD_NULL || shape == OVERHEAD_STRAYS);
 }
 
 /** Are only the cases wanted that slices have limits in? */
 bool overhead_only_slices(const struct bench *bench);
+
+/** Is only tier mac wanted, next to tier queue? */
+bool overhead_only_mac(const struct bench *bench);
 
 /* bench_overhead_ports.c */
 

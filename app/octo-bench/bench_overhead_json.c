@@ -19,6 +19,9 @@ enum column {
 	ADDED,
 	ADDED_LOW,
 	ADDED_HIGH,
+	OVER_OCTO,
+	OVER_OCTO_LOW,
+	OVER_OCTO_HIGH,
 	NB_COLUMNS,
 };
 
@@ -33,24 +36,31 @@ static const char *const columns[NB_COLUMNS] = {
 	[ADDED] = "added",
 	[ADDED_LOW] = "added_low",
 	[ADDED_HIGH] = "added_high",
+	[OVER_OCTO] = "over_octo",
+	[OVER_OCTO_LOW] = "over_octo_low",
+	[OVER_OCTO_HIGH] = "over_octo_high",
 };
 
 static const char *const traffic[OVERHEAD_NB_SHAPE] = {
 	[OVERHEAD_ONE] = "home",
 	[OVERHEAD_HOME] = "home",
 	[OVERHEAD_STRAYS] = "strays",
+	[OVERHEAD_BY_MAC] = "mac",
 };
 
 static double
 value_of(const struct overhead_result *r, enum column column)
 {
-	const struct overhead_figure *const figures[] = {&r->packet, &r->ratio, &r->added};
+	const struct overhead_figure *const figures[] = {&r->packet, &r->ratio, &r->added,
+							 &r->over_octo};
 	const double values[NB_COLUMNS] = {
-		[CYCLES] = figures[0]->median,    [CYCLES_LOW] = figures[0]->low,
-		[CYCLES_HIGH] = figures[0]->high, [PER_BURST] = r->burst.median,
-		[RATIO] = figures[1]->median,     [RATIO_LOW] = figures[1]->low,
-		[RATIO_HIGH] = figures[1]->high,  [ADDED] = figures[2]->median,
-		[ADDED_LOW] = figures[2]->low,    [ADDED_HIGH] = figures[2]->high,
+		[CYCLES] = figures[0]->median,       [CYCLES_LOW] = figures[0]->low,
+		[CYCLES_HIGH] = figures[0]->high,    [PER_BURST] = r->burst.median,
+		[RATIO] = figures[1]->median,        [RATIO_LOW] = figures[1]->low,
+		[RATIO_HIGH] = figures[1]->high,     [ADDED] = figures[2]->median,
+		[ADDED_LOW] = figures[2]->low,       [ADDED_HIGH] = figures[2]->high,
+		[OVER_OCTO] = figures[3]->median,    [OVER_OCTO_LOW] = figures[3]->low,
+		[OVER_OCTO_HIGH] = figures[3]->high,
 	};
 
 	return values[column];

@@ -44,6 +44,11 @@ pf_args(const struct overhead_stage *s, unsigned int number, unsigned int i, cha
 	const bool silent = s->shape == OVERHEAD_HOME && i > 0;
 	char interface[OVERHEAD_VETH_LEN];
 
+	if (s->shape == OVERHEAD_BY_MAC) {
+		snprintf(args, ARGS_LEN, "nic=O%u.%u.%u,socket=%u,wire=loop,mac=" OVERHEAD_MAC_OF,
+			 s->number, number, i, i, i + 1);
+		return;
+	}
 	switch (s->kind) {
 	case OVERHEAD_NULL:
 		snprintf(args, ARGS_LEN, "no-rx=%d", silent);
@@ -202,6 +207,38 @@ open_octo(struct overhead_stage *s, const char *name, unsigned int nb_pfs, bool 
 	make_upper(s, c, &octo, more);
 }
 
+/* Without strays, as in each tier: PF 0 is designated, PF 1 drops copies and rewrites addresses. */
+static void
+open_tiers(struct overhead_stage *s)
+{
+	static const struct {
+		const char *name;
+		const char *tier;
+		unsigned int home;
+		bool copies;
+		bool rewrites;
+	} tiers[] = {
+		{"octo", "queue", 0, false, false},
+		{"octo-mac", "mac", 0, false, false},
+		{"octo-mac-other", "mac", 1, false, true},
+		{"octo-mac-copies", "mac", 1, true, true},
+		{"octo-mac-app", "mac,mac_source=app", 1, false, false},
+		{"octo-mac-address", "mac,mac_source=address", 1, false, false},
+	};
+	char more[ARGS_LEN];
+
+	for (unsigned int i = 0; i < RTE_DIM(tiers); i++) {
+		struct overhead_contender *c = next(s, tiers[i].name, 2);
+
+		c->home = tiers[i].home;
+		c->copies = tiers[i].copies;
+		c->rewrites = tiers[i].rewrites;
+		snprintf(more, sizeof(more), "learn=off,socket_map=%u:%u,tier=%s",
+			 s->bench->machine.cpu[0], c->home, tiers[i].tier);
+		make_upper(s, c, &octo, more);
+	}
+}
+
 static void
 open_others(struct overhead_stage *s, unsigned int nb_pfs)
 {
@@ -223,6 +260,10 @@ overhead_open(struct overhead_stage *s)
 	if (ret != 0)
 		return ret;
 	open_bare(s);
+	if (s->shape == OVERHEAD_BY_MAC) {
+		open_tiers(s);
+		return 0;
+	}
 	open_octo(s, "octo", nb_pfs, false);
 	if (overhead_has_slices(s->kind, s->shape))
 		open_octo(s, "octo-slices", 1, true);

@@ -29,6 +29,7 @@ overhead_shape_text(enum overhead_shape shape)
 		[OVERHEAD_ONE] = "1 PF",
 		[OVERHEAD_HOME] = "2 PFs, nothing comes by the second",
 		[OVERHEAD_STRAYS] = "2 PFs, half of the packets by each",
+		[OVERHEAD_BY_MAC] = "2 PFs with addresses of their own, all packets by the home PF",
 	};
 
 	return texts[shape];
@@ -225,6 +226,24 @@ judge_slow(const struct overhead_stage_result *stage, const struct overhead_case
 		   throughput >= (xdp ? LEAST_THROUGHPUT_XDP : LEAST_THROUGHPUT));
 }
 
+/* What tier mac costs, next to tier queue; nothing is wanted of that. */
+static void
+tell_tiers(const struct overhead_stage_result *stage, enum overhead_work work)
+{
+	const struct overhead_case *c = case_of(stage, work, 32);
+	char what[64];
+
+	if (c == NULL || !c->of[OVERHEAD_OCTO].measured)
+		return;
+	for (unsigned int k = OVERHEAD_OCTO + 1; k < stage->nb; k++) {
+		if (!c->of[k].measured)
+			continue;
+		snprintf(what, sizeof(what), "%s adds to octo (±%.2f)", stage->of[k].name,
+			 half_of(&c->of[k].over_octo));
+		bench_line(overhead_works[work], what, c->of[k].over_octo.median, 2, "", "", true);
+	}
+}
+
 /* How octo does, in bursts of 32, where figures are wanted. */
 static void
 judge_stage(const struct overhead_stage_result *stage)
@@ -232,6 +251,10 @@ judge_stage(const struct overhead_stage_result *stage)
 	const struct overhead_case *c = case_of(stage, OVERHEAD_IO, 32);
 	const bool fast = stage->kind == OVERHEAD_NULL || stage->kind == OVERHEAD_RING;
 
+	if (stage->shape == OVERHEAD_BY_MAC) {
+		tell_tiers(stage, OVERHEAD_RX);
+		tell_tiers(stage, OVERHEAD_SOURCE);
+	}
 	if (c == NULL || !c->of[OVERHEAD_OCTO].measured)
 		return;
 	if (fast)
@@ -257,7 +280,7 @@ overhead_report(const struct bench *bench)
 	if (all->core_per_tsc > 0)
 		printf("A core cycle is about %.2f TSC cycles now, by a chain of additions.\n\n",
 		       1 / all->core_per_tsc);
-	printf("In bursts of 32, rx + tx (io):\n");
+	printf("In bursts of 32%s:\n", overhead_only_mac(bench) ? "" : ", rx + tx (io)");
 	for (unsigned int i = 0; i < all->nb; i++)
 		judge_stage(&all->stage[i]);
 	if (bench->options.quick)

@@ -40,7 +40,7 @@ void
 overhead_sum_up(const struct overhead_stage *s, struct overhead_rounds *rounds,
 		struct overhead_case *r)
 {
-	const double *bare = rounds->packet[OVERHEAD_BARE];
+	const double *bare = rounds->packet[OVERHEAD_BARE], *octo = rounds->packet[OVERHEAD_OCTO];
 
 	for (unsigned int k = 0; k < s->nb; k++)
 		r->of[k].measured = s->contender[k].left_out[0] == '\0' && !rounds->broken[k] &&
@@ -53,6 +53,8 @@ overhead_sum_up(const struct overhead_stage *s, struct overhead_rounds *rounds,
 			continue;
 		of->ratio = compare(rounds->packet[k], bare, rounds->nb, true);
 		of->added = compare(rounds->packet[k], bare, rounds->nb, false);
+		if (r->of[OVERHEAD_OCTO].measured)
+			of->over_octo = compare(rounds->packet[k], octo, rounds->nb, false);
 		of->packet = overhead_figure_of(rounds->packet[k], rounds->nb);
 		of->burst = overhead_figure_of(rounds->burst[k], rounds->nb);
 	}

@@ -135,9 +135,19 @@ inject_by_socket(int fd, unsigned int interface, unsigned int nb)
 		sendto(fd, &f, sizeof(f), 0, (const struct sockaddr *)&to, sizeof(to));
 }
 
+/* To the address of PF 0 or 1; of a contender with copies every second one to all. */
+static void
+address_to(struct rte_ether_hdr *ether, const struct overhead_contender *c, unsigned int pf,
+	   unsigned int i)
+{
+	ether->dst_addr.addr_bytes[RTE_ETHER_ADDR_LEN - 1] = pf + 1;
+	if (c->copies && i % 2 == 0)
+		memset(&ether->dst_addr, 0xff, sizeof(ether->dst_addr));
+}
+
 static void
 inject_by_port(uint16_t port, uint16_t queue, struct rte_mempool *pool, unsigned int pf,
-	       unsigned int nb)
+	       unsigned int nb, const struct overhead_contender *addressed)
 {
 	struct rte_mbuf *pkts[INJECT];
 
@@ -150,6 +160,9 @@ inject_by_port(uint16_t port, uint16_t queue, struct rte_mempool *pool, unsigned
 		for (unsigned int i = 0; i < n; i++) {
 			pkts[i]->data_len = pkts[i]->pkt_len = OVERHEAD_FRAME_LEN;
 			write_frame(rte_pktmbuf_mtod(pkts[i], struct frame *), pf);
+			if (addressed != NULL)
+				address_to(rte_pktmbuf_mtod(pkts[i], struct rte_ether_hdr *),
+					   addressed, pf, i);
 		}
 		sent = rte_eth_tx_burst(port, queue, pkts, n);
 		rte_pktmbuf_free_bulk(pkts + sent, n - sent);
@@ -177,11 +190,14 @@ overhead_wire_inject(const struct overhead_stage *s, const struct overhead_conte
 
 	switch (s->kind) {
 	case OVERHEAD_RING:
-		inject_by_port(c->pf[to.pf], to.queue, s->bench->pool, i, nb);
+		inject_by_port(c->pf[to.pf], to.queue, s->bench->pool, i, nb, NULL);
 		break;
 	case OVERHEAD_SIM:
 		/* the switch sends them to the PF of their flow, a rule to its slice */
-		inject_by_port(c->pf[0], 0, s->bench->pool, i, nb);
+		if (s->shape != OVERHEAD_BY_MAC)
+			inject_by_port(c->pf[0], 0, s->bench->pool, i, nb, NULL);
+		else
+			inject_by_port(c->pf[i], 0, s->bench->pool, i, nb, c);
 		break;
 	case OVERHEAD_PACKET:
 	case OVERHEAD_XDP:

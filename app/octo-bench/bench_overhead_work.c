@@ -91,6 +91,33 @@ run_tx(struct loop *l)
 	}
 }
 
+/* The port's first address as the source; to all, so that any PF takes it from its wire. */
+static inline void
+address(struct rte_mbuf *m)
+{
+	struct rte_ether_hdr *ether = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+
+	ether->src_addr = hops[0];
+	memset(&ether->dst_addr, 0xff, sizeof(ether->dst_addr));
+}
+
+static void
+run_source(struct loop *l)
+{
+	struct rte_mbuf *pkts[OVERHEAD_MAX_BURST];
+
+	while (l->sent < l->wanted && l->idle < MAX_IDLE) {
+		if (rte_pktmbuf_alloc_bulk(l->pool, pkts, l->burst) != 0)
+			return;
+		for (uint16_t i = 0; i < l->burst; i++) {
+			pkts[i]->data_len = pkts[i]->pkt_len = OVERHEAD_FRAME_LEN;
+			address(pkts[i]);
+		}
+		transmit(l, pkts, l->burst);
+		l->bursts++;
+	}
+}
+
 static void
 run_io(struct loop *l)
 {
@@ -167,8 +194,9 @@ run_touch(struct loop *l)
 }
 
 static void (*const runs[OVERHEAD_NB_WORK])(struct loop *l) = {
-	[OVERHEAD_RX] = run_rx,           [OVERHEAD_TX] = run_tx,       [OVERHEAD_IO] = run_io,
-	[OVERHEAD_MACSWAP] = run_macswap, [OVERHEAD_TOUCH] = run_touch,
+	[OVERHEAD_RX] = run_rx,       [OVERHEAD_TX] = run_tx,
+	[OVERHEAD_IO] = run_io,       [OVERHEAD_MACSWAP] = run_macswap,
+	[OVERHEAD_TOUCH] = run_touch, [OVERHEAD_SOURCE] = run_source,
 };
 
 /* What the PFs have counted, to be added (sign 1) or subtracted (-1). */
@@ -188,14 +216,20 @@ inject(const struct overhead_stage *s, const struct overhead_contender *c, unsig
 	const unsigned int nb_pfs = s->shape == OVERHEAD_STRAYS ? 2 : 1;
 
 	for (unsigned int i = 0; i < nb_pfs; i++)
-		overhead_wire_inject(s, c, i, nb / nb_pfs);
+		overhead_wire_inject(s, c, c->home + i, nb / nb_pfs);
+}
+
+static bool
+only_sends(enum overhead_work work)
+{
+	return work == OVERHEAD_TX || work == OVERHEAD_SOURCE;
 }
 
 /* What is sent comes back, by the same PF: there is no need to stop and inject more. */
 static bool
 goes_round(const struct overhead_stage *s, enum overhead_work work)
 {
-	if (work == OVERHEAD_RX || work == OVERHEAD_TX)
+	if (work == OVERHEAD_RX || only_sends(work) || s->shape == OVERHEAD_BY_MAC)
 		return false;
 	return s->kind == OVERHEAD_SIM || (s->kind == OVERHEAD_RING && s->shape != OVERHEAD_STRAYS);
 }
@@ -204,12 +238,14 @@ static int
 run_chunk(const struct overhead_stage *s, const struct overhead_contender *c,
 	  enum overhead_work work, struct loop *l, struct overhead_turn *t)
 {
+	const bool copies = c->copies && !only_sends(work);
 	uint64_t began;
 
 	l->received = l->sent = l->bursts = l->idle = 0;
 	count(c, -1, true, t->delivered);
-	if (work != OVERHEAD_TX)
+	if (!only_sends(work))
 		inject(s, c, RTE_MIN(l->wanted, overhead_wire_room(s->kind)));
+	l->wanted /= copies ? 2 : 1;
 	count(c, -1, false, t->sent_by);
 	began = rte_rdtsc_precise();
 	runs[work](l);
@@ -218,9 +254,10 @@ run_chunk(const struct overhead_stage *s, const struct overhead_contender *c,
 	overhead_wire_drain(s, c, t->left);
 	count(c, 1, true, t->delivered);
 	t->received += l->received;
+	t->dropped += copies ? l->received : 0;
 	t->sent += l->sent;
 	t->bursts += l->bursts;
-	t->packets += work == OVERHEAD_TX ? l->sent : l->received;
+	t->packets += only_sends(work) ? l->sent : (copies ? 2 : 1) * l->received;
 	return l->idle < MAX_IDLE ? 0 : -ETIMEDOUT;
 }
 

@@ -14,6 +14,7 @@ FIGURES = {"cycles", "cycles_per_burst", "ratio", "added"}
 SHAPES = {(1, "home"), (2, "home"), (2, "strays")}
 SLICED = {("net_null", "strays"), ("net_ring", "home"), ("net_ring", "strays"),
           ("mpsim", "home"), ("mpsim", "strays")}
+TIERS = ("octo-mac", "octo-mac-other", "octo-mac-copies", "octo-mac-app", "octo-mac-address")
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,22 @@ def test_only_slices(tmp_path):
     if "net_af_xdp" in _kinds(result):
         expected["net_af_xdp", 1, "home"] = {"bare", "octo"}
     assert cases == expected
+
+
+def test_only_mac(tmp_path):
+    """Tier mac next to tier queue; a port that does not drop or rewrite would be left out."""
+    path = tmp_path / "out.json"
+    done = octobench.run("overhead", "--quick", "--case", "mac", "--json", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = json.loads(path.read_text())["cases"]
+    assert [(c["pf"], c["pfs"], c["traffic"], c["work"], c["burst"]) for c in cases] == [
+        ("mpsim", 2, "mac", work, burst) for work in ("rx", "source") for burst in (4, 16, 32, 64)]
+    for case in cases:
+        assert set(case["over_octo"]) == {"bare", "octo", *TIERS}
+        assert case["over_octo"]["octo"] == 0
+        assert (case["inexact"], case["left_out"]) == ([], {})
+    for name in TIERS:
+        assert done.stdout.count(f"{name} adds to octo") == 2
 
 
 def test_no_packet_is_lost_or_comes_twice(figures):
