@@ -105,11 +105,26 @@ bench_l3fwd() {
 	return $status
 }
 
+# bench_idle ARG...: the CPU time of l3fwd-power, which waits for Rx interrupts.
+bench_idle() {
+	need python
+	export PYTHONPATH=$root/devtools PYTHONDONTWRITEBYTECODE=1
+	case " $* " in
+	*" -h "* | *" --help "*) exec python3 "$root/devtools/bench-idle.py" "$@" ;;
+	esac
+	OCTO_CHECK_USE=1 python3 "$root/devtools/bench-idle.py" "$@" || return $?
+	build_program l3fwd-power app/examples
+	export OCTO_L3FWD_POWER=$program OCTO_DPDK_VERSION
+	OCTO_DPDK_VERSION=$(dpdk_version)
+	refuse_installed_drivers
+	python3 "$root/devtools/bench-idle.py" "$@"
+}
+
 # Sets subject to the index in rest of the word that says what is measured, if any does.
 find_subject() {
 	for subject in "${!rest[@]}"; do
 		case ${rest[subject]} in
-		steering | move | failover | calls | overhead | nudma | l3fwd) return ;;
+		steering | move | failover | calls | overhead | idle | nudma | l3fwd) return ;;
 		esac
 	done
 	subject=0
@@ -119,10 +134,12 @@ bench_command() {
 	local status=0 plot subject
 	read_leading_options "$@"
 	find_subject
-	if [ "${rest[subject]:-}" = l3fwd ]; then
-		bench_l3fwd "${rest[@]:0:subject}" "${rest[@]:subject+1}"
+	case ${rest[subject]:-} in
+	idle | l3fwd)
+		"bench_${rest[subject]}" "${rest[@]:0:subject}" "${rest[@]:subject+1}"
 		return
-	fi
+		;;
+	esac
 	case ${rest[subject]:-} in
 	move | overhead | nudma) plot=$(plot_file "${rest[@]}") ;;
 	*) plot= ;;

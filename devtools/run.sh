@@ -5,7 +5,7 @@
 
 # Compiles the program below app/ with what it needs; sets program to its path.
 build_program() {
-	local target=app/$1/octo-$1
+	local target=${2:-app/$1}/octo-$1
 	prepare_build
 	has_target "$target" || die "$1 cannot be built without DPDK's source tree of release" \
 		"$(release_of "$(dpdk_version)"): give it by DPDK_SRC=DIR (nothing was downloaded," \

@@ -11,7 +11,8 @@
 #define MAX_COUNT 100000000
 
 static const char usage[] =
-	"usage: octo bench steering|move|failover|calls|overhead|nudma|l3fwd [OPTION]...\n"
+	"usage: octo bench steering|move|failover|calls|overhead|idle|nudma|l3fwd\n"
+	"                  [OPTION]...\n"
 	"\n"
 	"  steering   what a rule costs, how fast strays teach the port, what tiers achieve\n"
 	"  move       queues, flows and senders that change sockets under load: what is lost,\n"
@@ -19,6 +20,7 @@ static const char usage[] =
 	"  failover   PFs that are unplugged and plugged again under load\n"
 	"  calls      for how long statistics, link and info take while control operations do\n"
 	"  overhead   what the layer costs per packet, over the bare PF and next to others\n"
+	"  idle       the CPU time of l3fwd-power, idle, by Rx interrupts\n"
 	"  nudma      what nonuniform DMA costs, modelled, next to what was published of it\n"
 	"  l3fwd      what DPDK's l3fwd forwards by one PF, the other, and both\n"
 	"\n"

@@ -70,6 +70,11 @@ class Child:
             except OSError as err:
                 raise Failed(f"{argv[0]} does not run: {err.strerror}") from err
 
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._popen.pid
+
     def text(self) -> str:
         """All that it has said."""
         return self._log.read_text(errors="replace")
