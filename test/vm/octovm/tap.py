@@ -5,9 +5,11 @@ import contextlib
 import itertools
 import json
 import os
+import select
+import socket
 import sys
 from pathlib import Path
-from typing import Dict, Iterator, NamedTuple
+from typing import Dict, Iterator, List, NamedTuple
 
 import pytest
 
@@ -22,6 +24,7 @@ from .qemu import Pf
 ADDRESS = "10.9.0.1"
 PEER = "10.9.0.2"  # answers nothing by itself: its frames are returned
 PORT = 7
+ETH_P_ALL = 3
 MAC = "02:0c:70:00:00:01"  # of the guest's end
 
 # XDP takes no packets that the host leaves in pieces or without a checksum.
@@ -44,6 +47,22 @@ class Talk(NamedTuple):
     connections: int
     returned: int  # bytes
     resent: int    # segments
+
+
+class Ear:
+    """A raw socket on a tap."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+
+    def heard(self) -> List[bytes]:
+        """All frames that the guest has sent until now."""
+        frames: List[bytes] = []
+        while select.select([self._socket], [], [], 0)[0]:
+            frame, address = self._socket.recvfrom(65536)
+            if address[2] != socket.PACKET_OUTGOING:
+                frames.append(frame)
+        return frames
 
 
 class Tap:
@@ -81,6 +100,14 @@ class Tap:
         silence(self.name)
         run("ip", "link", "set", self.name, "up")
         bridge.join(self.name)
+
+    @contextlib.contextmanager
+    def listen(self) -> Iterator["Ear"]:
+        """Hear what the guest sends, while the tap is in no namespace of its own."""
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as end:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+            end.bind((self.name, ETH_P_ALL))
+            yield Ear(end)
 
     def run(self, *argv: object) -> str:
         """Run a program in the namespace."""
