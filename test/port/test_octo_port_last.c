@@ -233,6 +233,36 @@ test_a_rule_that_the_port_of_slices_refuses(void **state)
 	octo_port_assert_arrives(port, 1000, QUEUE, 10);
 }
 
+/* The last PF is the first that a rule is inserted on, and refuses them all. */
+static void
+test_the_other_pf_joins_with_all(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+	struct octo_port_faults *faults;
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < RULES; i++)
+		rule[i] = octo_port_steer(port, 1000 + i, QUEUE, NULL);
+	assert_non_null(
+		octo_port_steer_by(port, 3000, octo_port_indirect_queue(port, QUEUE), NULL));
+	octo_port_remove_pf(0);
+	octo_port_add_pf(&two_pfs, 0);
+	faults = octo_port_faults_on(0);
+	faults->handle_create = ENOSPC;
+	faults->create_ingress = ENOSPC;
+	octo_port_await(octo_port_pf_is(port, 0, "draining"));
+	octo_port_remove_pf(1);
+	octo_port_await(octo_port_is_proxy(port, 0));
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_await(octo_port_pf_is_started(port, 1));
+	assert_int_equal(on_pf(port, 1), RULES);
+	octo_port_await(octo_port_leads_to(port, 3000, QUEUE, 1));
+	octo_port_assert_arrives(port, 3000, QUEUE, 10);
+	octo_port_await(octo_port_pf_is(port, 0, "gone"));
+	octo_port_faults_off();
+}
+
 /* Packets are in the Rx ring of PF 1, and as many cannot leave its Tx ring. */
 static void
 fill_both_rings(uint16_t port, unsigned int packets)
@@ -322,6 +352,7 @@ main(void)
 		last_test(test_a_pf_joins_while_the_last_is_tried_again),
 		last_test(test_an_indirect_action_that_the_last_pf_refuses),
 		last_test(test_a_rule_that_the_port_of_slices_refuses),
+		last_test(test_the_other_pf_joins_with_all),
 		last_test(test_two_pfs_cannot_join),
 	};
 

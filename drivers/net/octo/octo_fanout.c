@@ -161,13 +161,10 @@ octo_fanout_create_on(const struct octo_dev *octo, uint8_t port, const struct oc
 	return octo_handle_make(on, life);
 }
 
-/*
- * Insert the rule on the PFs that lack it, usually all. After an error some PFs may have it:
- * the caller removes it.
- */
-int
-octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
-			  struct rte_flow_error *error)
+/* Insert the rule on those of these ports that lack it. After an error some may have it. */
+static int
+insert_on(struct octo_dev *octo, struct rte_flow *rule, uint32_t ports,
+	  struct rte_flow_error *error)
 {
 	const struct octo_rule_spec spec = octo_fanout_spec_of(octo, rule);
 	struct octo_pf_rule pf_rule;
@@ -178,7 +175,7 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING) {
 		if (ret != 0)
 			break;
-		if ((pf_rule.pfs & RTE_BIT32(port)) == 0 ||
+		if ((pf_rule.pfs & ports & RTE_BIT32(port)) == 0 ||
 		    octo_rule_on(octo, rule, port) != NULL ||
 		    octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)port))
 			continue;
@@ -190,6 +187,17 @@ octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
 			ret = octo_flow_blame(&octo->port[port], -rte_errno, error);
 	}
 	return ret;
+}
+
+/*
+ * Insert the rule on the PFs that lack it, usually all. After an error some PFs may have it:
+ * the caller removes it.
+ */
+int
+octo_fanout_insert_locked(struct octo_dev *octo, struct rte_flow *rule,
+			  struct rte_flow_error *error)
+{
+	return insert_on(octo, rule, UINT32_MAX, error);
 }
 
 /* Check what only the agent, and no PF, can tell. */
@@ -263,9 +271,10 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 	return ret;
 }
 
-/* Insert the rule on the PFs that lack it, where its kind is installed on PFs at all. */
+/* Insert the rule on those of these ports that lack it, if its kind is installed on PFs at all. */
 int
-octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, uint32_t ports,
+			struct rte_flow_error *error)
 {
 	if (octo_rule_is_sole(octo, rule))
 		return octo_rule_on(octo, rule, 0) != NULL ?
@@ -275,7 +284,7 @@ octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte
 	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING ||
 	    rule->pending || rule->rejected)
 		return 0;
-	return octo_fanout_insert_locked(octo, rule, error);
+	return insert_on(octo, rule, ports, error);
 }
 
 bool

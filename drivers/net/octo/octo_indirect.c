@@ -77,9 +77,10 @@ insert_on_pf(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint8
 	return on != NULL ? 0 : blame(p, -rte_errno, error);
 }
 
-/* Insert on the PFs that lack it. Goes on after an error and returns the first one. */
+/* Insert on those of these ports that lack it. Goes on after an error; returns the first one. */
 static int
-complete(struct octo_dev *octo, struct rte_flow_action_handle *handle, struct rte_flow_error *error)
+complete(struct octo_dev *octo, struct rte_flow_action_handle *handle, uint32_t ports,
+	 struct rte_flow_error *error)
 {
 	int first_error = 0;
 	int port;
@@ -87,7 +88,7 @@ complete(struct octo_dev *octo, struct rte_flow_action_handle *handle, struct rt
 	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING) {
 		int ret = 0;
 
-		if (octo_indirect_handle_on(handle, port) == NULL)
+		if ((ports & RTE_BIT32(port)) && octo_indirect_handle_on(handle, port) == NULL)
 			ret = insert_on_pf(octo, handle, (uint8_t)port,
 					   first_error == 0 ? error : NULL);
 		/* rules that have the action are made without it, too */
@@ -103,7 +104,7 @@ static int
 insert_on_pfs(struct octo_dev *octo, struct rte_flow_action_handle *handle,
 	      struct rte_flow_error *error)
 {
-	const int ret = complete(octo, handle, error);
+	const int ret = complete(octo, handle, UINT32_MAX, error);
 
 	if (ret != 0) {
 		remove_from_pfs(octo, handle, NULL);
@@ -247,7 +248,7 @@ octo_indirect_destroy_locked(struct octo_dev *octo, struct rte_flow_action_handl
 	ret = remove_from_pfs(octo, handle, error);
 	if (ret != 0) {
 		/* the handle stays: the others get it again */
-		complete(octo, handle, NULL);
+		complete(octo, handle, UINT32_MAX, NULL);
 		rte_errno = -ret;
 		return ret;
 	}
@@ -389,16 +390,17 @@ octo_indirect_install_locked(struct octo_dev *octo)
 	return 0;
 }
 
-/* Create the handles of the other PFs on one that came back. */
+/* Create the handles of the other PFs on the one that joins, or is tried again. */
 int
 octo_indirect_join_locked(struct octo_dev *octo)
 {
+	const uint32_t ports = RTE_BIT32(octo->sync.joining.port);
 	struct rte_flow_action_handle *handle;
 	int ret = 0;
 
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		if (ret == 0)
-			ret = complete(octo, handle, NULL);
+			ret = complete(octo, handle, ports, NULL);
 		if (ret == 0)
 			ret = octo->sync.joining.ret;
 	}

@@ -307,7 +307,7 @@ restore(struct octo_dev *octo, struct rte_flow *rule)
 {
 	if (!octo->started)
 		return;
-	octo_fanout_join_locked(octo, rule, NULL);
+	octo_fanout_join_locked(octo, rule, UINT32_MAX, NULL);
 	if (octo_rule_has_tuple(rule) && octo_tier_has_mpfs(octo->tier) &&
 	    octo_rule_pf(octo, rule) == OCTO_NO_PF &&
 	    octo->mpfs_ops->insert(octo, rule, octo_topo_home_of(octo, rule->queue), NULL) != 0)

@@ -296,8 +296,8 @@ int octo_fanout_remove_from_locked(struct octo_dev *octo, struct rte_flow *rule,
 int octo_fanout_write(const struct octo_dev *octo, const struct octo_rule_spec *spec,
 		      struct octo_pf_rule *pf_rule, struct rte_flow_error *error);
 struct octo_rule_spec octo_fanout_spec_of(const struct octo_dev *octo, const struct rte_flow *rule);
-int
-octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error);
+int octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, uint32_t ports,
+			    struct rte_flow_error *error);
 bool octo_fanout_is_transfer(const struct rte_flow *rule);
 void octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule);
 struct octo_lead octo_fanout_lead(const struct octo_dev *octo, uint8_t pf);

@@ -530,8 +530,10 @@ static bool
 join_next(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
 {
 	struct octo_sync_port *joining = &octo->sync.joining;
-	int ret = octo_fanout_is_transfer(rule) ? 0 : octo_fanout_join_locked(octo, rule, error);
+	int ret = 0;
 
+	if (!octo_fanout_is_transfer(rule))
+		ret = octo_fanout_join_locked(octo, rule, RTE_BIT32(joining->port), error);
 	/* the only rule of a flow is tried again with its queue */
 	if (joining->again && joining->ret == 0 && !octo_rule_is_sole(octo, rule))
 		joining->ret = ret;
