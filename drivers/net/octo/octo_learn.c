@@ -200,13 +200,13 @@ octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s) ||
 	    is_of_lingering(octo, s))
 		return;
+	/* it came before the RETA was changed, which leads the flow home */
+	if (octo->sliced && octo_rss_pf_locked(octo, &s->tuple) == home)
+		return;
 	/*
 	 * the queue has another home by now, or an open fence prevents the rule: the flow
 	 * strays until its next sample
 	 */
-	/* it came before the RETA was changed, which leads the flow home */
-	if (octo->sliced && octo_rss_pf_locked(octo, &s->tuple) == home)
-		return;
 	if (s->pf == home || !octo_fence_can_arm_home_locked(octo, s->queue, home))
 		return;
 	octo->learning.samples++;
