@@ -84,11 +84,12 @@ get_locked(const struct mpsim_nic *nic, struct mpsim_account *a)
 		add_present(nic->pf[i], a);
 	}
 	a->taken = s->wire_packets + s->switched;
+	a->copied = s->copied;
 	a->delivered = past.delivered;
 	a->dropped = past.dropped + s->mac_filtered + s->runts + s->no_pf;
 	a->lost = s->lost;
-	a->unaccounted = (int64_t)(a->taken - a->delivered - a->in_rings - a->in_pipelines -
-				   a->dropped - a->lost);
+	a->unaccounted = (int64_t)(a->taken + a->copied - a->delivered - a->in_rings -
+				   a->in_pipelines - a->dropped - a->lost);
 	a->sent = past.sent;
 	a->lost_in_tx = past.lost_in_tx;
 	a->tx_dropped = past.tx_dropped;

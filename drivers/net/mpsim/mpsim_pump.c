@@ -243,6 +243,7 @@ pump_copies(struct mpsim_pf *pf, const struct mpsim_batch *all, uint32_t *taken)
 		    !mpsim_filter_pf_accepts(pf, rte_pktmbuf_read(m, 0, sizeof(copy), copy)))
 			continue;
 		b.frame[b.n++] = all->frame[i];
+		pf->nic->stats.copied += *taken >> i & 1;
 		*taken |= 1u << i;
 	}
 	if (b.n == 0)

@@ -22,6 +22,7 @@ handle_account(const char *cmd, const char *params, struct rte_tel_data *d)
 		return ret;
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "taken", a.taken);
+	rte_tel_data_add_dict_uint(d, "copied", a.copied);
 	rte_tel_data_add_dict_uint(d, "delivered", a.delivered);
 	rte_tel_data_add_dict_uint(d, "in_rings", a.in_rings);
 	rte_tel_data_add_dict_uint(d, "in_pipelines", a.in_pipelines);
