@@ -47,7 +47,7 @@ switch_mode(struct octo_dev *octo, bool *setting, bool to, const char *what, oct
 
 	octo_lock(octo);
 	/* copies that arrive between the two steps are none of the application's packets */
-	if (is_promiscuity)
+	if (is_promiscuity && to)
 		octo_mac_publish_locked(octo, true);
 	ret = octo_port_call(octo, octo_mac_shared_by(&octo->macs), OCTO_PORT_IDLE, what, apply,
 			     undo);

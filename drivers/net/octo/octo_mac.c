@@ -160,10 +160,23 @@ arrange(struct octo_dev *octo, const struct octo_mac_plan *plan, bool modes)
 	}
 }
 
+/*
+ * The rings of a PF that was promiscuous may have copies of frames that others deliver; what came
+ * for an address that it held itself is no copy.
+ */
+static uint32_t
+late_copies(struct octo_macs *m, uint8_t pf, uint32_t others, bool promiscuous)
+{
+	m->held[pf] |= ~others;
+	if (promiscuous && m->plan.designated == pf)
+		m->promiscuous |= RTE_BIT32(pf);
+	return m->promiscuous & RTE_BIT32(pf) ? others & ~m->held[pf] : 0;
+}
+
 static void
 publish_pf(struct octo_dev *octo, uint8_t pf, bool promiscuous)
 {
-	const struct octo_macs *m = &octo->macs;
+	struct octo_macs *m = &octo->macs;
 	struct octo_mac_view *view = &octo->macs.view;
 	const struct rte_ether_addr mac = octo_mac_entry(octo, pf);
 	uint32_t foreign = 0, others = 0;
@@ -172,7 +185,8 @@ publish_pf(struct octo_dev *octo, uint8_t pf, bool promiscuous)
 		if (m->plan.holder[i] != pf)
 			others |= RTE_BIT32(i);
 	if (m->apart)
-		foreign = octo_mac_plan_foreign(octo->nb_pfs, &m->plan, pf, promiscuous);
+		foreign = octo_mac_plan_foreign(octo->nb_pfs, &m->plan, pf, promiscuous) |
+			  late_copies(m, pf, others, promiscuous);
 	rte_atomic_store_explicit(&view->mac[pf], octo_mac_key(mac.addr_bytes),
 				  rte_memory_order_relaxed);
 	rte_atomic_store_explicit(&view->holder[pf], m->plan.holder[pf], rte_memory_order_relaxed);
@@ -205,6 +219,8 @@ octo_mac_spread_locked(struct octo_dev *octo)
 	/* which PFs have link, or drain, is not known before they start */
 	octo_mac_plan_make(octo->nb_pfs, octo_pf_mask(octo, OCTO_PORT_READY), &m->plan);
 	m->apart = true;
+	m->promiscuous = 0;
+	memset(m->held, 0, sizeof(m->held));
 	m->due |= octo_mac_plan_moved(octo->nb_pfs, &before, &m->plan);
 	octo_mac_publish_locked(octo, octo->settings.promiscuous);
 	arrange(octo, &m->plan, true);

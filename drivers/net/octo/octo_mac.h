@@ -46,11 +46,14 @@ struct octo_macs {
 	struct rte_ether_addr own[OCTO_PLAN_MAX_PFS]; /* as found; [0] is not used */
 	struct octo_mac_plan plan; /* as on the PFs, or as it was when they were apart */
 	struct octo_mac_view view;
-	bool renewed;                 /* a PF that has returned lacks all but its own address */
-	bool announces;               /* each PF has one more Tx queue, for announcements */
-	uint32_t due;                 /* addresses that have moved, not announced yet: a mask */
-	uint64_t announced;           /* announcements sent so far */
-	struct rte_mempool *announce; /* pool of these frames; primary only */
+	/* since the start; what came meanwhile may be in a PF's rings */
+	uint32_t promiscuous;             /* PFs that were: a mask */
+	uint32_t held[OCTO_PLAN_MAX_PFS]; /* by PF: the addresses that it has held, as a mask */
+	bool renewed;                     /* a PF that has returned lacks all but its own address */
+	bool announces;                   /* each PF has one more Tx queue, for announcements */
+	uint32_t due;                     /* addresses that have moved, not announced yet: a mask */
+	uint64_t announced;               /* announcements sent so far */
+	struct rte_mempool *announce;     /* pool of these frames; primary only */
 };
 
 /** At probe, with tier=mac: enter the PFs' addresses in the port's MAC table if they differ. */
