@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "octo_mac_plan.h"
 #include "octo_port.h"
 #include "octo_port_async.h"
 
@@ -52,6 +53,7 @@ struct random_handle {
 struct random_traffic {
 	uint32_t sent;
 	uint32_t next;                      /**< after the highest that came */
+	uint32_t doubted;                   /**< those below may come twice */
 	uint64_t came[RANDOM_NUMBERS / 64]; /**< bit mask of numbers */
 };
 
@@ -83,6 +85,10 @@ struct random_port {
 	uint64_t delivered;
 	uint64_t delivered_by_before;
 	uint64_t delivered_before;
+	bool were_apart; /**< tier mac; what follows is of it, too */
+	struct octo_mac_plan macs;
+	uint64_t copies;
+	uint64_t copies_before;
 };
 
 extern struct random_port random_port;
@@ -104,6 +110,8 @@ void random_forget_objects(void);
 
 /* octo_port_random_traffic.c */
 void random_poll_all(void);
+/** The next packets of a flow, by a queue. @return how many were sent. */
+uint16_t random_send(unsigned int flow, uint16_t queue, uint16_t n);
 void random_send_some(void);
 /** Traffic of gentle runs. */
 void random_send_gently(void);
@@ -164,6 +172,16 @@ bool random_agent_serve(void);
 void random_agent_heal(void);
 void random_op_agent(void);
 void random_agent_check(void);
+
+/* octo_port_random_mac.c: tier mac */
+bool random_mac_is_apart(void);
+/** Have addresses moved? Then packets that were sent so far may come twice. */
+void random_mac_note(void);
+struct rte_ether_addr random_mac_dst(unsigned int flow);
+/** How many times a rule counts each packet of its flow, if all PFs are there. */
+unsigned int random_mac_hits(unsigned int flow);
+/** How many copies the port has dropped. */
+uint64_t random_mac_copies(void);
 
 /* octo_port_random_rest.c */
 bool random_is_whole(void);

@@ -42,8 +42,7 @@ random_op_setting(void)
 		rte_eth_allmulticast_disable(r->port);
 		break;
 	case 4:
-		/* in tier mac other PFs have addresses of their own */
-		if (random_one_in(3) && !r->by_mac)
+		if (random_one_in(3))
 			set_address(true, random_below(8));
 		break;
 	case 5:
@@ -104,21 +103,25 @@ has_mac(const struct rte_eth_dev_data *data, const struct rte_ether_addr *mac, u
 	return false;
 }
 
-/* Only some addresses are given, so that others of a PF are its own. */
+/*
+ * Only some addresses are given, so that others of a PF are its own. In tier mac each PF has an
+ * address, and one PF those that are added.
+ */
 static void
-check_addresses(const struct rte_eth_dev_data *ours, uint16_t port)
+check_addresses(const struct rte_eth_dev_data *ours, uint16_t port, unsigned int own_at,
+		bool shares)
 {
 	const struct rte_eth_dev_data *theirs = rte_eth_devices[port].data;
 	struct rte_eth_dev_info info, own;
 
 	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
 	assert_int_equal(rte_eth_dev_info_get(r->port, &own), 0);
-	assert_true(rte_is_same_ether_addr(&ours->mac_addrs[0], &theirs->mac_addrs[0]));
+	assert_true(rte_is_same_ether_addr(&ours->mac_addrs[own_at], &theirs->mac_addrs[0]));
 	for (uint8_t last = 0; last < 20; last++) {
 		const struct rte_ether_addr mac = {{0x02, 0, 0, 0, 0x77, last}};
 
 		assert_int_equal(has_mac(theirs, &mac, info.max_mac_addrs),
-				 has_mac(ours, &mac, own.max_mac_addrs));
+				 shares && has_mac(ours, &mac, own.max_mac_addrs));
 	}
 }
 
@@ -127,15 +130,15 @@ check_pf(const struct rte_eth_dev_data *ours, unsigned int pf)
 {
 	const uint16_t port = octo_port_pf(pf);
 	const struct rte_eth_dev_data *theirs = rte_eth_devices[port].data;
+	const bool apart = random_mac_is_apart();
+	const bool shares = !apart || pf == 0;
 
 	assert_int_equal(theirs->mtu, ours->mtu);
 	assert_memory_equal(&theirs->vlan_filter_conf, &ours->vlan_filter_conf,
 			    sizeof(ours->vlan_filter_conf));
-	if (r->by_mac)
-		return;
-	assert_int_equal(theirs->promiscuous, ours->promiscuous);
-	assert_int_equal(theirs->all_multicast, ours->all_multicast);
-	check_addresses(ours, port);
+	assert_int_equal(theirs->promiscuous, ours->promiscuous && shares);
+	assert_int_equal(theirs->all_multicast, ours->all_multicast && shares);
+	check_addresses(ours, port, apart ? pf : 0, shares);
 }
 
 void
