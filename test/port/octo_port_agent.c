@@ -13,7 +13,6 @@
 #include "octo_private.h"
 
 struct octo_port_agent octo_port_agent;
-bool (*octo_port_agent_answers)(void);
 
 static void
 send_msg(struct octo_agent_msg *msg)

@@ -29,12 +29,6 @@ struct octo_port_agent {
 
 extern struct octo_port_agent octo_port_agent;
 
-/**
- * Called where the test's own thread waits for the agent. Returns whether it has answered, else the
- * thread waits in vain. NULL: it always does.
- */
-extern bool (*octo_port_agent_answers)(void);
-
 /** Make the socket, at which nobody listens so far, and the devarg. */
 void octo_port_agent_prepare(uint8_t flags);
 

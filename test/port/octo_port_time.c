@@ -13,7 +13,6 @@
 
 #include "octo_agent.h"
 #include "octo_port.h"
-#include "octo_port_agent.h"
 #include "octo_private.h"
 
 /* For what may come any moment. */
@@ -216,6 +215,8 @@ int __real_octo_agent_wait(struct octo_agent *agent, uint64_t since);
 int __wrap_octo_agent_wait(struct octo_agent *agent, uint64_t since);
 int __real_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
 int __wrap_octo_agent_wait_briefly(struct octo_agent *agent, uint64_t since);
+
+bool (*octo_port_agent_answers)(void);
 
 /* Whoever is the agent takes a moment. */
 #define ANSWER_US 20

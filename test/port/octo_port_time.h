@@ -45,6 +45,12 @@ void octo_port_pass_us_alone(uint64_t us);
  */
 void octo_port_meanwhile(void (*fn)(void));
 
+/**
+ * Called where the test's own thread waits for an agent. Returns whether it has answered, else the
+ * thread waits in vain, as it always does if this is NULL.
+ */
+extern bool (*octo_port_agent_answers)(void);
+
 /** What EAL's interrupt thread has begun is done when this returns. Not by itself. */
 void octo_port_await_interrupts(void);
 
