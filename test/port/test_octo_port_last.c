@@ -263,6 +263,24 @@ test_the_other_pf_joins_with_all(void **state)
 	octo_port_faults_off();
 }
 
+/* Not to be taken for rules that are left for the next round. */
+static void
+test_a_pf_refuses_with_eagain(void **state)
+{
+	const uint16_t port = octo_port_create(&two_pfs);
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_non_null(octo_port_steer(port, 1000, QUEUE, NULL));
+	octo_port_remove_pf(1);
+	octo_port_add_pf(&two_pfs, 1);
+	octo_port_faults_on(1)->create_ingress = EAGAIN;
+	octo_port_pass_us(2000000);
+	assert_false(octo_port_pf_is(port, 1, "joining"));
+	octo_port_faults_off();
+	octo_port_assert_arrives(port, 1000, QUEUE, 10);
+}
+
 /* Packets are in the Rx ring of PF 1, and as many cannot leave its Tx ring. */
 static void
 fill_both_rings(uint16_t port, unsigned int packets)
@@ -353,6 +371,7 @@ main(void)
 		last_test(test_an_indirect_action_that_the_last_pf_refuses),
 		last_test(test_a_rule_that_the_port_of_slices_refuses),
 		last_test(test_the_other_pf_joins_with_all),
+		last_test(test_a_pf_refuses_with_eagain),
 		last_test(test_two_pfs_cannot_join),
 	};
 

@@ -230,15 +230,15 @@ octo_replug_resync_slice(struct octo_dev *octo)
 			ret = -ENODEV;
 		else if (ret == 0)
 			link_changed = resynced(octo, i);
-		else if (ret != -EAGAIN)
+		else if (ret < 0)
 			link_changed = refused(octo, i, ret);
 	}
-	if (ret != -EAGAIN)
+	if (ret <= 0)
 		octo->sync.joining.again = false;
 	octo_unlock(octo);
 	if (link_changed)
 		octo_raise(octo, RTE_ETH_EVENT_INTR_LSC);
-	return ret == -EAGAIN;
+	return ret > 0;
 }
 
 /* Called by the thread that starts the port: PFs that exist join together with the others. */

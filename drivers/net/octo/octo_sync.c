@@ -559,7 +559,7 @@ octo_sync_port_locked(struct octo_dev *octo)
 		more = join_next(octo, rule, &error);
 	}
 	if (more)
-		return -EAGAIN;
+		return 1;
 	log_refusal(octo, &error);
 	return joining->ret;
 }

@@ -100,7 +100,7 @@ void octo_sync_port_begin_locked(struct octo_dev *octo, uint8_t port);
 void octo_sync_port_again_locked(struct octo_dev *octo, uint8_t port);
 bool octo_sync_port_is_tried_again(const struct octo_dev *octo, uint8_t port);
 
-/* A slice of them: 0 after the last one, -EAGAIN if some are left, else the error of the port. */
+/* A slice of them: 0 after the last one, 1 if some are left, else the error of the port. */
 int octo_sync_port_locked(struct octo_dev *octo);
 
 #endif /* OCTO_SYNC_H */
