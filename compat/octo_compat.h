@@ -75,6 +75,12 @@
 #include "octo_compat_flow.h"
 #endif
 
+#if OCTO_DPDK_BEFORE(26, 7)
+/* 26.07: segments that are discarded. Before, every segment has a pool. */
+#define octo_selective_rx_get(capa) (RTE_SET_USED(capa), false)
+#define octo_selective_rx_set(capa, can) (RTE_SET_USED(capa), RTE_SET_USED(can))
+#endif
+
 /*
  * Signatures. The drivers define an op as the newest DPDK requires it. For an older release
  * with another type, a function-like macro renames the definition, and the plain name in the

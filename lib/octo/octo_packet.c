@@ -156,3 +156,13 @@ octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t)
 
 	return data != NULL && octo_packet_parse(data, avail, m->pkt_len, t);
 }
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_packet_tuple_of_first)
+bool
+octo_packet_tuple_of_first(const struct rte_mbuf *m, struct octo_tuple *t)
+{
+	/* the frame was of any length */
+	return octo_packet_parse(rte_pktmbuf_mtod(m, const uint8_t *),
+				 RTE_MIN(m->data_len, (uint16_t)OCTO_PACKET_HDR_MAX), UINT32_MAX,
+				 t);
+}

@@ -61,4 +61,8 @@ octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struc
 __rte_internal
 bool octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t);
 
+/** The same for a packet of which a part was discarded behind its first segment. */
+__rte_internal
+bool octo_packet_tuple_of_first(const struct rte_mbuf *m, struct octo_tuple *t);
+
 #endif /* OCTO_PACKET_H */

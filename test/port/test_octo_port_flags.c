@@ -11,6 +11,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "octo_selective_rx.h"
 
 #include "octo_private.h"
 
@@ -207,12 +208,13 @@ static void
 test_limits_without_a_service_are_hidden(void **state)
 {
 	/* and nothing that a newer ethdev adds */
-	const struct rte_eth_rxseg_capa segments = {
+	struct rte_eth_rxseg_capa segments = {
 		.multi_pools = 1, .offset_allowed = 1, .offset_align_log2 = 15, .max_nseg = 8};
 	const uint16_t port = create();
 	struct rte_eth_dev_info info;
 
 	(void)state;
+	octo_selective_rx_set(&segments, true);
 	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
 	assert_int_equal(info.max_hash_mac_addrs, 0);
 	assert_int_equal(info.max_vfs, 0);

@@ -37,6 +37,8 @@ static const struct {
 	[MPSIM_CAP_RUNTIME] = {"runtime", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
 			       "setup of queues while it runs"},
 	[MPSIM_CAP_SPLIT] = {"split", RTE_FLOW_ERROR_TYPE_UNSPECIFIED, "buffer split"},
+	[MPSIM_CAP_SELECTIVE] = {"selective", RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+				 "segments that are discarded"},
 };
 
 /* The capability with this name of len bytes, or MPSIM_NB_CAPS. */
@@ -68,7 +70,8 @@ mpsim_caps_parse(const char *who, const char *text, uint32_t *lacks)
 				  "caps=%s: '%.*s' is not known; -mpfs, -masked, -arfs, "
 				  "-generic, -count, -age, -rss, -mark, -reta, -indirect, "
 				  "-indirect_queue, -update, -async, -txstatus, -txdone, "
-				  "-rxintr, -timesync, -runtime and -split are, with '/' between",
+				  "-rxintr, -timesync, -runtime, -split and -selective are, "
+				  "with '/' between",
 				  text, (int)len, at);
 			return -EINVAL;
 		}

@@ -2,6 +2,7 @@
 
 #include "mpsim.h"
 #include "mpsim_caps.h"
+#include "octo_selective_rx.h"
 
 #define RX_QUEUE_OFFLOADS                                                                          \
 	(RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_VLAN_STRIP | RTE_ETH_RX_OFFLOAD_SCATTER)
@@ -45,6 +46,7 @@ offer_split(const struct mpsim_pf *pf, struct rte_eth_dev_info *info)
 	info->rx_seg_capa.multi_pools = 1;
 	info->rx_seg_capa.offset_allowed = 1;
 	info->rx_seg_capa.max_nseg = MPSIM_MAX_SEGS;
+	octo_selective_rx_set(&info->rx_seg_capa, mpsim_caps_has(pf, MPSIM_CAP_SELECTIVE));
 }
 
 int

@@ -13,7 +13,7 @@
 
 #define VLAN_TAG_LEN 4
 
-/* The first buffer is of segment 0; a frame with other headers needs one of the last segment. */
+/* The first buffer is of q->pool; a frame with other headers needs one of the last pool. */
 static bool
 exchange(struct mpsim_rxq *q, struct rte_mempool *pool, struct rte_mbuf **buf)
 {
@@ -26,41 +26,55 @@ exchange(struct mpsim_rxq *q, struct rte_mempool *pool, struct rte_mbuf **buf)
 	return true;
 }
 
-/* Copy a frame that has several segments, or needs several buffers. */
+/* The buffer after the last one, or the first; NULL: the pool has none. */
+static struct rte_mbuf *
+next_buffer(struct mpsim_rxq *q, struct rte_mempool *pool, struct rte_mbuf **head,
+	    struct rte_mbuf *last)
+{
+	if (last == NULL)
+		return pool == (*head)->pool || exchange(q, pool, head) ? *head : NULL;
+	if (mpsim_post_take(q, pool, &last->next, 1) == 0)
+		return NULL;
+	(*head)->nb_segs++;
+	return last->next;
+}
+
+/*
+ * Copy a frame that has several segments, or needs several buffers. Its length is 0 if all of it
+ * is discarded.
+ */
 static bool
 copy_chain(struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf **head)
 {
 	const struct rte_mbuf *from = b->frame[i];
-	struct rte_mbuf **seg = head;
-	struct mpsim_part part;
-	uint32_t done = 0;
+	struct rte_mbuf *seg = NULL;
+	uint32_t len, kept = 0;
+	uint16_t next = 0;
 
-	part = mpsim_split_next(&q->split, 0, 0, b->hdr[i], &b->parsed[i]);
-	if (part.seg != 0 && !exchange(q, q->split.seg[part.seg].pool, head))
-		return false;
-	for (;;) {
+	for (uint32_t done = 0; done < from->pkt_len; done += len) {
+		const struct mpsim_part part = mpsim_split_next(&q->split, next, done, b->hdr[i],
+								&b->parsed[i]);
 		const struct mpsim_segment *s = &q->split.seg[part.seg];
-		uint32_t len = RTE_MIN(from->pkt_len, part.end) - done;
 		const void *data;
 		char *at;
 
-		(*seg)->data_off = s->data_off;
-		len = RTE_MIN(len, (uint32_t)(*seg)->buf_len - s->data_off);
-		at = rte_pktmbuf_mtod(*seg, char *);
+		next = part.seg + 1;
+		len = RTE_MIN(from->pkt_len, part.end) - done;
+		if (s->pool == NULL)
+			continue;
+		seg = next_buffer(q, s->pool, head, seg);
+		if (seg == NULL)
+			return false;
+		seg->data_off = s->data_off;
+		len = RTE_MIN(len, (uint32_t)seg->buf_len - s->data_off);
+		at = rte_pktmbuf_mtod(seg, char *);
 		data = rte_pktmbuf_read(from, done, len, at);
 		if (data != at)
 			rte_memcpy(at, data, len);
-		(*seg)->data_len = len;
-		done += len;
-		if (done == from->pkt_len)
-			break;
-		part = mpsim_split_next(&q->split, part.seg + 1, done, b->hdr[i], &b->parsed[i]);
-		seg = &(*seg)->next;
-		if (mpsim_post_take(q, q->split.seg[part.seg].pool, seg, 1) == 0)
-			return false;
-		(*head)->nb_segs++;
+		seg->data_len = len;
+		kept += len;
 	}
-	(*head)->pkt_len = done;
+	(*head)->pkt_len = kept;
 	return true;
 }
 
@@ -89,6 +103,28 @@ strip_vlan(struct rte_mbuf *m, uint16_t tci)
 	m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 }
 
+static bool
+has_first_segment(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i)
+{
+	const uint16_t seg = mpsim_split_next(&q->split, 0, 0, b->hdr[i], &b->parsed[i]).seg;
+
+	return q->split.seg[seg].pool != NULL;
+}
+
+static void
+describe_tag(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf *m)
+{
+	const uint16_t tci = b->parsed[i].vlan_tci;
+
+	if (has_first_segment(q, b, i)) {
+		strip_vlan(m, tci);
+		return;
+	}
+	/* the tag was discarded, no more is to be stripped */
+	m->vlan_tci = tci;
+	m->ol_flags |= RTE_MBUF_F_RX_VLAN;
+}
+
 /* Fill in the mbuf, as from a completion of hardware. */
 static void
 describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, struct rte_mbuf *m)
@@ -111,12 +147,12 @@ describe(const struct mpsim_rxq *q, const struct mpsim_batch *b, uint16_t i, str
 	if (unlikely(mpsim_clock_is_on(&q->pf->clock)))
 		mpsim_clock_receive(q->pf, b->hdr[i], m);
 	if (q->offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM)
-		m->ol_flags |= mpsim_csum_check(m, b->hdr[i], p,
+		m->ol_flags |= mpsim_csum_check(b->frame[i], b->hdr[i], p,
 						q->offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
 						q->offloads & RTE_ETH_RX_OFFLOAD_UDP_CKSUM,
 						q->offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
 	if (p->vlan && (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP))
-		strip_vlan(m, p->vlan_tci);
+		describe_tag(q, b, i, m);
 }
 
 /* Drop frames for which there is no descriptor, or that do not fit into a buffer. */
@@ -166,8 +202,8 @@ deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
 	struct rte_mbuf *bufs[MPSIM_BURST];
 	const uint16_t n = admit_pending(q, b);
 	const uint16_t got = mpsim_post_take(q, q->pool, bufs, n);
+	uint16_t done = 0, discarded = 0;
 	uint64_t bytes = 0;
-	uint16_t done = 0;
 
 	for (uint16_t k = 0; k < got; k++) {
 		const uint16_t i = q->pending[k];
@@ -176,12 +212,17 @@ deliver(struct mpsim_rxq *q, const struct mpsim_batch *b)
 			mpsim_post_free(q, bufs[k]);
 			continue;
 		}
+		if (unlikely(bufs[k]->pkt_len == 0)) {
+			mpsim_post_free(q, bufs[k]);
+			discarded++;
+			continue;
+		}
+		bytes += bufs[k]->pkt_len;
 		describe(q, b, i, bufs[k]);
-		bytes += b->frame[i]->pkt_len;
 		bufs[done++] = bufs[k];
 	}
-	if (unlikely(done < n))
-		count_nombuf(q, n - done);
+	if (unlikely(done + discarded < n))
+		count_nombuf(q, n - done - discarded);
 	if (likely(q->pipe->slots == NULL))
 		put_on_ring(q, bufs, done, bytes);
 	else

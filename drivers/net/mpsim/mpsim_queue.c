@@ -93,7 +93,7 @@ mpsim_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	}
 	q->pipe = &pf->pipe;
 	mpsim_split_read(&q->split, conf, pool);
-	q->pool = q->split.seg[0].pool;
+	q->pool = mpsim_split_pool(&q->split);
 	q->stats = &pf->rxq_stats[queue];
 	q->charge = pf->charges == NULL ? NULL : &pf->charges[queue];
 	q->offloads = conf->offloads | dev->data->dev_conf.rxmode.offloads;

@@ -17,6 +17,7 @@ mpsim_split_read(struct mpsim_split *split, const struct rte_eth_rxconf *conf,
 		 struct rte_mempool *pool)
 {
 	struct mpsim_segment *seg = split->seg;
+	struct rte_mempool *last = NULL;
 	uint32_t layers = 0;
 
 	*split = (struct mpsim_split){.nb = 1};
@@ -29,6 +30,7 @@ mpsim_split_read(struct mpsim_split *split, const struct rte_eth_rxconf *conf,
 		const struct rte_eth_rxseg_split *s = &conf->rx_seg[i].split;
 
 		layers |= s->proto_hdr;
+		last = s->mp != NULL ? s->mp : last;
 		seg[i] = (struct mpsim_segment){
 			.pool = s->mp,
 			.layers = s->proto_hdr == 0 ? 0 : layers,
@@ -37,6 +39,18 @@ mpsim_split_read(struct mpsim_split *split, const struct rte_eth_rxconf *conf,
 		};
 	}
 	seg[split->nb] = (struct mpsim_segment){.pool = seg[split->nb - 1].pool};
+	seg[split->nb + 1] = (struct mpsim_segment){.pool = last};
+}
+
+struct rte_mempool *
+mpsim_split_pool(const struct mpsim_split *split)
+{
+	uint16_t i = 0;
+
+	/* ethdev has checked that there is one */
+	while (i < split->nb && split->seg[i].pool == NULL)
+		i++;
+	return split->seg[i].pool;
 }
 
 static uint32_t
@@ -69,15 +83,16 @@ struct mpsim_part
 mpsim_split_next(const struct mpsim_split *split, uint16_t seg, uint32_t done, const uint8_t *hdr,
 		 const struct mpsim_parsed *p)
 {
-	const struct mpsim_segment *s = &split->seg[RTE_MIN(seg, split->nb)];
-	struct mpsim_part part = {RTE_MIN(seg, split->nb), UINT32_MAX};
+	const uint16_t other = split->nb + 1;
+	struct mpsim_part part = {seg > other ? other : RTE_MIN(seg, split->nb), UINT32_MAX};
+	const struct mpsim_segment *s = &split->seg[part.seg];
 
 	if (s->length != 0)
 		part.end = done + s->length;
 	if (s->layers == 0)
 		return part;
 	part.end = end_of(s->layers, hdr, p);
-	return part.end > done ? part : (struct mpsim_part){split->nb, UINT32_MAX};
+	return part.end > done ? part : (struct mpsim_part){other, UINT32_MAX};
 }
 
 const uint32_t *

@@ -22,7 +22,7 @@
 
 /** A segment of the frames of a queue. */
 struct mpsim_segment {
-	struct rte_mempool *pool;
+	struct rte_mempool *pool; /**< NULL: it is discarded (selective Rx) */
 	uint32_t layers;   /**< RTE_PTYPE_* of the headers up to its end; 0: split by length */
 	uint16_t length;   /**< 0: as much as the buffer holds */
 	uint16_t data_off; /**< of its buffers */
@@ -31,7 +31,8 @@ struct mpsim_segment {
 /** The segments of the frames of a queue; set up with the queue, read under the NIC's lock. */
 struct mpsim_split {
 	uint16_t nb; /**< 1: whole frames, in buffers of segment 0 */
-	struct mpsim_segment seg[MPSIM_MAX_SEGS + 1]; /**< the last is for all that is left */
+	/** Behind them one for what is beyond the last one, and one for frames of other headers. */
+	struct mpsim_segment seg[MPSIM_MAX_SEGS + 2];
 };
 
 /** One buffer of a frame. */
@@ -44,9 +45,12 @@ struct mpsim_part {
 void mpsim_split_read(struct mpsim_split *split, const struct rte_eth_rxconf *conf,
 		      struct rte_mempool *pool);
 
+/** The pool of the first segment that is not discarded. */
+struct rte_mempool *mpsim_split_pool(const struct mpsim_split *split);
+
 /**
  * The next part of a frame. Where its headers are not those of the segment, all that is left goes
- * to the pool of the last segment, as of a NIC with the longest match.
+ * to the last pool, as of a NIC with the longest match.
  *
  * @param seg
  *   The first segment that may have it; 0 for the first part, later that of the last one + 1.

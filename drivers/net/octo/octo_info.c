@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "octo_private.h"
+#include "octo_selective_rx.h"
 
 /*
  * Offloads that octo passes on if all PFs have them. Others, as those that a newer ethdev adds,
@@ -46,8 +47,7 @@ static struct rte_eth_rxseg_capa
 common_segments(const struct rte_eth_rxseg_capa *a, const struct rte_eth_rxseg_capa *b)
 {
 	const uint16_t max_nseg = RTE_MIN(a->max_nseg, b->max_nseg);
-
-	return (struct rte_eth_rxseg_capa){
+	struct rte_eth_rxseg_capa both = {
 		.multi_pools = a->multi_pools & b->multi_pools,
 		.offset_allowed = a->offset_allowed & b->offset_allowed,
 		.offset_align_log2 = a->offset_align_log2 > b->offset_align_log2 ?
@@ -55,6 +55,9 @@ common_segments(const struct rte_eth_rxseg_capa *a, const struct rte_eth_rxseg_c
 					     b->offset_align_log2,
 		.max_nseg = RTE_MIN(max_nseg, OCTO_MAX_SEGS),
 	};
+
+	octo_selective_rx_set(&both, octo_selective_rx_get(a) && octo_selective_rx_get(b));
+	return both;
 }
 
 static void
@@ -352,6 +355,8 @@ lacks(struct octo_dev *octo, const struct rte_eth_dev_info *pf)
 		return "an MTU";
 	if ((all.rx_offload_capa & ~pf->rx_offload_capa) != 0)
 		return "Rx offloads";
+	if (octo_selective_rx_get(&all.rx_seg_capa) && !octo_selective_rx_get(&pf->rx_seg_capa))
+		return "selective Rx";
 	if ((all.tx_offload_capa & ~pf->tx_offload_capa) != 0)
 		return "Tx offloads";
 	if ((all.dev_capa & ~pf->dev_capa & RUNTIME_SETUP) != 0)

@@ -86,7 +86,7 @@ octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxconf 
 	int ret;
 
 	if (pool == NULL && conf->rx_nseg != 0)
-		pool = conf->rx_seg[0].split.mp;
+		pool = conf->rx_seg[octo_segments_first(conf)].split.mp;
 	*pools = (struct octo_pools){.nb = pool != NULL ? 1 : conf->rx_nmempool};
 	/* ethdev has checked that there are no more than PFs */
 	for (uint16_t i = 0; i < pools->nb; i++)
@@ -243,7 +243,15 @@ octo_pools_of_ring(const struct octo_rxq *q, uint16_t ring)
 {
 	const uint16_t pf = ring % q->octo->nb_pfs, segment = ring / q->octo->nb_pfs;
 
-	return segment == 0 ? q->pools.leg[pf] : q->seg[segment].split.mp;
+	if (q->conf.rx_nseg == 0 || segment == octo_segments_first(&q->conf))
+		return q->pools.leg[pf];
+	return q->seg[segment].split.mp;
+}
+
+static bool
+is_discarded(const struct octo_rxq *q, uint16_t ring)
+{
+	return q->conf.rx_nseg != 0 && q->seg[ring / q->octo->nb_pfs].split.mp == NULL;
 }
 
 uint32_t
@@ -260,7 +268,7 @@ octo_pools_count_rings(const struct octo_rxq *q, const struct rte_mempool *pool)
 	uint32_t rings = 0;
 
 	for (uint16_t i = 0; i < octo_pools_nb_rings(q); i++)
-		if (octo_pools_of_ring(q, i) == pool)
+		if (octo_pools_of_ring(q, i) == pool && !is_discarded(q, i))
 			rings += octo_pools_rings_like(q, i);
 	return rings;
 }
@@ -374,8 +382,8 @@ has_several_pools(const struct octo_rxq *q)
 {
 	bool several = q->pools.nb > 1;
 
-	for (uint16_t i = 1; i < q->conf.rx_nseg; i++)
-		several |= q->seg[i].split.mp != q->seg[0].split.mp;
+	for (uint16_t i = 0; i < q->conf.rx_nseg; i++)
+		several |= q->seg[i].split.mp != NULL && q->seg[i].split.mp != q->pools.app[0];
 	return several;
 }
 

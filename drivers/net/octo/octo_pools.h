@@ -50,7 +50,8 @@ LIST_HEAD(octo_clones, octo_clone);
 
 /*
  * Read what the application gives for a queue: one pool, or several in conf, for the PFs or for the
- * segments of packets. Of the latter the first one, of the headers, is the pool that legs choose.
+ * segments of packets. Of the latter the first one, as a rule of the headers, is the pool that legs
+ * choose.
  *
  * @return
  *   0, or -EINVAL after a log message.
@@ -61,16 +62,22 @@ int octo_pools_read_locked(const struct octo_dev *octo, const struct rte_eth_rxc
 int octo_pools_get_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
 void octo_pools_put_locked(struct octo_dev *octo, struct octo_pools *pools, uint8_t pf);
 
-/* octo_segments.c: set up an Rx queue of a PF, in the way and with the pools of this leg. */
+/* octo_segments.c: the first segment with a pool; others are discarded (selective Rx). */
+uint16_t octo_segments_first(const struct rte_eth_rxconf *conf);
+/* Is a segment discarded? */
+bool octo_segments_are_partial(const struct octo_rxq *q);
+/* Does the port find what it needs in the packets? Returns 0, or -EINVAL after a log message. */
+int octo_segments_check(const struct octo_dev *octo, const struct octo_rxq *q);
+/* Set up an Rx queue of a PF, in the way and with the pools of this leg. */
 int octo_segments_setup_locked(const struct octo_rxq *q, uint8_t pf, struct octo_leg queue,
 			       unsigned int socket, bool deferred);
-/* Rings that the legs of a queue fill: one for each segment. */
+/* Rings that the legs of a queue fill: one for each segment, which may be discarded. */
 uint16_t octo_pools_nb_rings(const struct octo_rxq *q);
-/* The pool of such a ring; NULL: the leg, and so the pool of its first segment, is not set up. */
+/* The pool of such a ring; NULL: it is discarded, or the leg, and so its pool, is not set up. */
 struct rte_mempool *octo_pools_of_ring(const struct octo_rxq *q, uint16_t ring);
 /* 1, and the rings of idle queues that are like this one of queue 0. */
 uint32_t octo_pools_rings_like(const struct octo_rxq *q, uint16_t ring);
-/* How many rings have this pool, or NULL, those of idle queues among them. */
+/* How many rings have this pool, or NULL: will get one; those of idle queues among them. */
 uint32_t octo_pools_count_rings(const struct octo_rxq *q, const struct rte_mempool *pool);
 
 /* Free clones without legs; those with packets in use have to wait. */

@@ -109,6 +109,7 @@ new_rxq(struct octo_dev *octo, uint16_t queue_id, uint16_t nb_desc,
 		return q;
 	memcpy(q->seg, conf->rx_seg, conf->rx_nseg * sizeof(*q->seg));
 	q->conf.rx_seg = q->seg;
+	q->partial = octo_segments_are_partial(q);
 	return q;
 }
 
@@ -222,7 +223,9 @@ octo_queue_setup_rx_locked(struct octo_dev *octo, uint16_t queue_id, uint16_t nb
 
 	if (q == NULL)
 		return -ENOMEM;
-	ret = octo_pools_read_locked(octo, conf, pool, &q->pools);
+	ret = octo_segments_check(octo, q);
+	if (ret == 0)
+		ret = octo_pools_read_locked(octo, conf, pool, &q->pools);
 	if (ret == 0)
 		ret = octo_pools_check_rx_locked(octo, q);
 	if (ret == 0)

@@ -86,6 +86,7 @@ struct __rte_cache_aligned octo_rxq {
 	uint32_t configuration;       /* octo_dev.configuration at setup */
 	struct octo_pools pools;
 	struct rte_eth_rxconf conf;
+	bool partial;   /* octo_segments_are_partial() */
 	bool strip_set; /* VLAN stripping as in conf.offloads was set for this queue alone */
 	union rte_eth_rxseg seg[OCTO_MAX_SEGS]; /* conf.rx_nseg: as the application gave them */
 	struct octo_sample_ring samples;        /* to the control thread */

@@ -29,6 +29,15 @@ poll_leg(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb,
 	return got;
 }
 
+/* Behind a discarded segment, other bytes would be taken for headers. */
+static bool
+read_tuple(const struct octo_rxq *q, const struct rte_mbuf *m, struct octo_tuple *t)
+{
+	if (likely(!q->partial))
+		return octo_packet_tuple(m, t);
+	return q->seg[0].split.mp != NULL && octo_packet_tuple_of_first(m, t);
+}
+
 /* Pass a sample of the strays to the control thread; home legs have no such cost. */
 static void
 sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint16_t nb)
@@ -47,7 +56,7 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 	if (i < 0)
 		return;
 	s.when = octo_now_ms();
-	if (octo_packet_tuple(pkts[i], &s.tuple)) {
+	if (read_tuple(q, pkts[i], &s.tuple)) {
 		if (!octo_sample_push(&q->samples, &s))
 			return;
 		q->sampled++;

@@ -2,9 +2,42 @@
 
 /* The segments of an Rx queue's packets, as a PF is to split them. */
 
+#include <errno.h>
 #include <string.h>
 
 #include "octo_private.h"
+
+uint16_t
+octo_segments_first(const struct rte_eth_rxconf *conf)
+{
+	uint16_t i = 0;
+
+	/* ethdev has checked that one has a pool */
+	while (conf->rx_seg[i].split.mp == NULL)
+		i++;
+	return i;
+}
+
+bool
+octo_segments_are_partial(const struct octo_rxq *q)
+{
+	for (uint16_t i = 0; i < q->conf.rx_nseg; i++)
+		if (q->seg[i].split.mp == NULL)
+			return true;
+	return false;
+}
+
+int
+octo_segments_check(const struct octo_dev *octo, const struct octo_rxq *q)
+{
+	if (!octo->macs.reserved || q->conf.rx_nseg == 0 || q->seg[0].split.mp != NULL)
+		return 0;
+	OCTO_LOG(ERR,
+		 "port %u: Rx queue %u discards the first segment, and tier=mac needs the "
+		 "destination address in it: give it a pool",
+		 octo->port_id, q->queue_id);
+	return -EINVAL;
+}
 
 int
 octo_segments_setup_locked(const struct octo_rxq *q, uint8_t pf, struct octo_leg queue,
@@ -25,7 +58,7 @@ octo_segments_setup_locked(const struct octo_rxq *q, uint8_t pf, struct octo_leg
 		conf.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	if (conf.rx_nseg != 0) {
 		memcpy(seg, q->seg, sizeof(seg));
-		seg[0].split.mp = pool;
+		seg[octo_segments_first(&q->conf)].split.mp = pool;
 		conf.rx_seg = seg;
 		pool = NULL;
 	}
