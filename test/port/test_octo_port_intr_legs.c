@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <ethdev_driver.h>
+#include <rte_eal.h>
 #include <rte_epoll.h>
 #include <rte_interrupts.h>
 #include <rte_log.h>
@@ -15,6 +16,8 @@
 #include "octo_port.h"
 #include "octo_port_async.h"
 
+#include "octo_legs.h"
+#include "octo_peers.h"
 #include "octo_rx_intr.h"
 
 #define FLOW 200
@@ -266,6 +269,74 @@ test_a_blind_leg_that_the_poller_lacks(void **state)
 	check_lacking(start_port(&conf));
 }
 
+/* A question of octo_rx_intr_peer.c, and its answer. */
+struct question {
+	uint64_t nr;
+	uint64_t owner_id;
+	uint16_t port_id;
+	uint16_t queue_id;
+	uint16_t what;
+	uint16_t lacking;
+};
+
+struct answer {
+	uint64_t nr;
+	int32_t ret;
+};
+
+#define ARM 1
+
+static unsigned int nb_armed;
+static uint32_t last_lacking;
+
+static void
+raise_in_secondary(uint16_t pf, enum rte_eth_event_type event)
+{
+	if (event == RTE_ETH_EVENT_DESTROY)
+		octo_peers_lose_pf(octo_port_pf(pf));
+	else
+		rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(pf)], event, NULL);
+}
+
+/* The driver's questions come here. Before the first answer the process gets PF 1. */
+int
+rte_mp_request_sync(struct rte_mp_msg *req, struct rte_mp_reply *reply, const struct timespec *ts)
+{
+	struct rte_mp_msg *msg = calloc(1, sizeof(*msg));
+	struct question question;
+	struct answer answer;
+
+	RTE_SET_USED(ts);
+	assert_non_null(msg);
+	memcpy(&question, req->param, sizeof(question));
+	answer = (struct answer){.nr = question.nr};
+	msg->len_param = sizeof(answer);
+	memcpy(msg->param, &answer, sizeof(answer));
+	*reply = (struct rte_mp_reply){.nb_sent = 1, .nb_received = 1, .msgs = msg};
+	if (question.what != ARM)
+		return 0;
+	last_lacking = question.lacking;
+	if (nb_armed++ == 0)
+		raise_in_secondary(1, RTE_ETH_EVENT_NEW);
+	return 0;
+}
+
+/* What wakes the pollers then came before the answer. */
+static void
+test_a_leg_comes_while_the_primary_arms(void **state)
+{
+	const struct octo_port_conf conf = {.nb_pfs = 2};
+	const uint16_t port = start_port_that_counts(&conf);
+
+	(void)state;
+	octo_legs_borrowed = true;
+	raise_in_secondary(1, RTE_ETH_EVENT_DESTROY);
+	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), 0);
+	octo_legs_borrowed = false;
+	assert_int_equal(nb_armed, 2);
+	assert_int_equal(last_lacking, 0);
+}
+
 int
 main(void)
 {
@@ -276,6 +347,7 @@ main(void)
 		octo_port_test(test_a_pf_that_stays_out_is_named_once),
 		octo_port_test(test_a_leg_that_the_poller_lacks),
 		octo_port_test(test_a_blind_leg_that_the_poller_lacks),
+		octo_port_test(test_a_leg_comes_while_the_primary_arms),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

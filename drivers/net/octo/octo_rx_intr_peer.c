@@ -135,14 +135,15 @@ lacking_legs(const struct octo_dev *octo, uint16_t queue_id)
 
 /* Returns what the primary does, or -ETIMEDOUT if it does not answer. */
 static int
-ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what, struct rte_mp_msg *msg)
+ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what, uint16_t lacking,
+	    struct rte_mp_msg *msg)
 {
 	const struct ask ask = {
 		.owner_id = octo->owner_id,
 		.port_id = octo->port_id,
 		.queue_id = queue_id,
 		.what = (uint16_t)what,
-		.lacking = what == ARM ? lacking_legs(octo, queue_id) : 0,
+		.lacking = lacking,
 	};
 	struct rte_mp_msg question = {.name = ASK, .len_param = sizeof(ask)};
 	struct answer answer = {.ret = -ETIMEDOUT};
@@ -196,7 +197,7 @@ borrow(struct rte_eth_dev *dev)
 	int ret;
 
 	do {
-		ret = ask_primary(octo_of(dev), nb, GET_FDS, &answer);
+		ret = ask_primary(octo_of(dev), nb, GET_FDS, 0, &answer);
 		if (ret != 0 || answer.num_fds == 0)
 			return ret;
 		ret = take_fds(dev, nb, &answer);
@@ -325,6 +326,21 @@ octo_rx_intr_return(struct rte_eth_dev *dev)
 	rte_intr_instance_free(handle);
 }
 
+/* Once more for legs that the process has got meanwhile: WAKE for them may have come before. */
+static int
+ask_to_arm(const struct octo_dev *octo, uint16_t queue_id)
+{
+	struct rte_mp_msg answer;
+	uint16_t lacking;
+	int ret;
+
+	do {
+		lacking = lacking_legs(octo, queue_id);
+		ret = ask_primary(octo, queue_id, ARM, lacking, &answer);
+	} while (ret == 0 && (lacking & ~lacking_legs(octo, queue_id)) != 0);
+	return ret;
+}
+
 static int
 call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 {
@@ -338,7 +354,8 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 			 dev->data->port_id, queue_id);
 		return -ENOTSUP;
 	}
-	ret = ask_primary(octo_of(dev), queue_id, what, &answer);
+	ret = what == ARM ? ask_to_arm(octo_of(dev), queue_id) :
+			    ask_primary(octo_of(dev), queue_id, what, 0, &answer);
 	if (ret != 0)
 		OCTO_LOG(ERR,
 			 "port %u: the primary process does not %s the interrupt of Rx queue %u "
@@ -355,7 +372,7 @@ wake_all(struct octo_dev *octo, const void *what)
 
 	RTE_SET_USED(what);
 	if (rte_eth_devices[octo->port_id].intr_handle != NULL)
-		ask_primary(octo, 0, WAKE, &answer);
+		ask_primary(octo, 0, WAKE, 0, &answer);
 }
 
 static void
