@@ -22,8 +22,10 @@ take(struct octo_pf_past *past, const struct octo_pf_counts *now)
 	uint64_t *last = (uint64_t *)&past->last;
 	uint64_t *base = (uint64_t *)&past->base;
 
-	if (past->unbased)
-		past->base = past->last = *now;
+	if (past->unbased) {
+		past->base = *now;
+		past->last = *now;
+	}
 	past->unbased = false;
 	for (size_t i = 0; i < sizeof(*now) / sizeof(*from); i++) {
 		if (from[i] < last[i])
