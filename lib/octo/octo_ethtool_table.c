@@ -233,17 +233,30 @@ remove_at(struct octo_ethtool *et, const struct octo_ethtool_note *note, uint32_
 	return 0;
 }
 
-/*
- * A driver that chooses locations may have made a second rule beside the older one. That is noted
- * for itself until it is gone.
- */
+/* The process died before it knew the location: look at all. */
 static int
-drop_older(struct octo_ethtool *et, struct octo_ethtool_note *older)
+remove_anywhere(struct octo_ethtool *et, const struct octo_ethtool_note *note)
 {
-	const int ret = remove_at(et, older, older->fs.location);
+	struct ethtool_rxnfc *list;
+	int ret = list_rules(et, &list);
+
+	if (ret != 0)
+		return is_gone(ret) ? 0 : ret;
+	for (uint32_t i = 0; ret == 0 && i < list->rule_cnt; i++)
+		ret = remove_at(et, note, list->rule_locs[i]);
+	free(list);
+	return ret;
+}
+
+/* The rule of a note, and the note. A rule that stays remains noted. */
+static int
+remove_noted(struct octo_ethtool *et, struct octo_ethtool_note *note)
+{
+	int ret = note->fs.location == RX_CLS_LOC_ANY ? remove_anywhere(et, note) :
+							remove_at(et, note, note->fs.location);
 
 	if (ret == 0)
-		octo_ethtool_journal_strike(older);
+		octo_ethtool_journal_strike(note);
 	return ret;
 }
 
@@ -258,7 +271,7 @@ drop_left(struct octo_ethtool *et, const struct ethtool_rx_flow_spec *fs)
 		struct octo_ethtool_note *note = &record->notes[i];
 		const bool is_left = note->used == OCTO_ETHTOOL_LEFT &&
 				     octo_ethtool_same_flow(&note->fs, fs);
-		const int ret = is_left ? drop_older(et, note) : 0;
+		const int ret = is_left ? remove_noted(et, note) : 0;
 
 		if (first_error == 0)
 			first_error = ret;
@@ -310,7 +323,10 @@ go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t locati
 	return ret;
 }
 
-/* Where the driver chooses the location, the rule at the older one is noted for itself first. */
+/*
+ * Where the driver chooses the location, it may make a second rule beside the older one, which is
+ * noted for itself first, until it is gone.
+ */
 static int
 replace(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
 {
@@ -332,7 +348,7 @@ replace(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channe
 	if (older != NULL && (ret != 0 || rule->fs.location == before.location))
 		octo_ethtool_journal_strike(older);
 	else if (older != NULL)
-		drop_older(et, older);
+		remove_noted(et, older);
 	return ret == 0 ? 0 : go_back(et, rule, before.location, ret);
 }
 
@@ -356,32 +372,6 @@ octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uin
 	rule->queue_before = channel;
 	drop_left(et, &rule->fs);
 	return 0;
-}
-
-/* The process died before it knew the location: look at all. */
-static int
-remove_anywhere(struct octo_ethtool *et, const struct octo_ethtool_note *note)
-{
-	struct ethtool_rxnfc *list;
-	int ret = list_rules(et, &list);
-
-	if (ret != 0)
-		return is_gone(ret) ? 0 : ret;
-	for (uint32_t i = 0; ret == 0 && i < list->rule_cnt; i++)
-		ret = remove_at(et, note, list->rule_locs[i]);
-	free(list);
-	return ret;
-}
-
-static int
-remove_noted(struct octo_ethtool *et, struct octo_ethtool_note *note)
-{
-	int ret = note->fs.location == RX_CLS_LOC_ANY ? remove_anywhere(et, note) :
-							remove_at(et, note, note->fs.location);
-
-	if (ret == 0)
-		octo_ethtool_journal_strike(note);
-	return ret;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_remove)

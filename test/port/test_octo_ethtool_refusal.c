@@ -110,6 +110,29 @@ test_a_rule_is_not_made_beside_one_that_is_left(void **state)
 	assert_int_equal(octo_port_kernel_count(), 0);
 }
 
+/* So did one whose location is not known. */
+static void
+test_a_rule_that_is_left_anywhere_is_found(void **state)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(7);
+	struct octo_ethtool_note *rule;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->special = true;
+	et = octo_port_kernel_open();
+	add(et, 7, 1)->fs.location = RX_CLS_LOC_ANY;
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_flush(et), -EBUSY);
+	assert_int_equal(octo_ethtool_insert(et, &t, 3, &rule), -EBUSY);
+	assert_int_equal(octo_port_kernel_count(), 1);
+	kernel->remove = 0;
+	add(et, 7, 3);
+	assert_int_equal(octo_port_kernel_count(), 1);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 0);
+}
+
 /* A location that cannot be read is neither free, nor is its rule gone. */
 static void
 test_a_rule_that_cannot_be_read_stays(void **state)
@@ -229,6 +252,7 @@ main(void)
 		refusal_test(test_a_rule_that_is_left_is_noted),
 		refusal_test(test_a_rule_goes_with_what_is_left_of_it),
 		refusal_test(test_a_rule_is_not_made_beside_one_that_is_left),
+		refusal_test(test_a_rule_that_is_left_anywhere_is_found),
 		refusal_test(test_a_rule_that_cannot_be_read_stays),
 		refusal_test(test_einval_means_a_free_location),
 		refusal_test(test_a_netdev_that_takes_no_rules_any_more),
