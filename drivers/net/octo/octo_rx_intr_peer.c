@@ -133,23 +133,26 @@ lacking_legs(const struct octo_dev *octo, uint16_t queue_id)
 	return (uint16_t)lacking;
 }
 
-/* Returns what the primary does, or -ETIMEDOUT if it does not answer. */
-static int
-ask_primary(const struct octo_dev *octo, uint16_t queue_id, enum what what, uint16_t lacking,
-	    struct rte_mp_msg *msg)
+static struct ask
+ask_for(const struct octo_dev *octo, uint16_t queue_id, enum what what)
 {
-	const struct ask ask = {
+	return (struct ask){
 		.owner_id = octo->owner_id,
 		.port_id = octo->port_id,
 		.queue_id = queue_id,
 		.what = (uint16_t)what,
-		.lacking = lacking,
 	};
-	struct rte_mp_msg question = {.name = ASK, .len_param = sizeof(ask)};
+}
+
+/* Returns what the primary does, or -ETIMEDOUT if it does not answer. */
+static int
+ask_primary(const struct ask *ask, struct rte_mp_msg *msg)
+{
+	struct rte_mp_msg question = {.name = ASK, .len_param = sizeof(*ask)};
 	struct answer answer = {.ret = -ETIMEDOUT};
 	struct rte_mp_reply reply;
 
-	memcpy(question.param, &ask, sizeof(ask));
+	memcpy(question.param, ask, sizeof(*ask));
 	if (octo_ask(&question, &reply) && reply.nb_received == 1) {
 		*msg = reply.msgs[0];
 		memcpy(&answer, msg->param, sizeof(answer));
@@ -192,17 +195,17 @@ take_fds(struct rte_eth_dev *dev, uint16_t first, const struct rte_mp_msg *msg)
 static int
 borrow(struct rte_eth_dev *dev)
 {
+	struct ask ask = ask_for(octo_of(dev), 0, GET_FDS);
 	struct rte_mp_msg answer = {0};
-	uint16_t nb = 0;
 	int ret;
 
 	do {
-		ret = ask_primary(octo_of(dev), nb, GET_FDS, 0, &answer);
+		ret = ask_primary(&ask, &answer);
 		if (ret != 0 || answer.num_fds == 0)
 			return ret;
-		ret = take_fds(dev, nb, &answer);
-		nb += answer.num_fds;
-	} while (ret == 0 && nb < dev->data->nb_rx_queues);
+		ret = take_fds(dev, ask.queue_id, &answer);
+		ask.queue_id += answer.num_fds;
+	} while (ret == 0 && ask.queue_id < dev->data->nb_rx_queues);
 	return ret;
 }
 
@@ -326,25 +329,28 @@ octo_rx_intr_return(struct rte_eth_dev *dev)
 	rte_intr_instance_free(handle);
 }
 
-/* Once more for legs that the process has got meanwhile: WAKE for them may have come before. */
+/*
+ * Arming is asked for once more if the process has got a leg meanwhile: WAKE for it may have come
+ * before the answer.
+ */
 static int
-ask_to_arm(const struct octo_dev *octo, uint16_t queue_id)
+ask_to_switch(const struct octo_dev *octo, uint16_t queue_id, enum what what)
 {
+	struct ask ask = ask_for(octo, queue_id, what);
 	struct rte_mp_msg answer;
-	uint16_t lacking;
 	int ret;
 
 	do {
-		lacking = lacking_legs(octo, queue_id);
-		ret = ask_primary(octo, queue_id, ARM, lacking, &answer);
-	} while (ret == 0 && (lacking & ~lacking_legs(octo, queue_id)) != 0);
+		ask.lacking = what == ARM ? lacking_legs(octo, queue_id) : 0;
+		ret = ask_primary(&ask, &answer);
+	} while (ret == 0 && ask.lacking != 0 &&
+		 (ask.lacking & ~lacking_legs(octo, queue_id)) != 0);
 	return ret;
 }
 
 static int
 call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 {
-	struct rte_mp_msg answer;
 	int ret;
 
 	if (dev->intr_handle == NULL || queue_id >= rte_intr_nb_efd_get(dev->intr_handle)) {
@@ -354,8 +360,7 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 			 dev->data->port_id, queue_id);
 		return -ENOTSUP;
 	}
-	ret = what == ARM ? ask_to_arm(octo_of(dev), queue_id) :
-			    ask_primary(octo_of(dev), queue_id, what, 0, &answer);
+	ret = ask_to_switch(octo_of(dev), queue_id, what);
 	if (ret != 0)
 		OCTO_LOG(ERR,
 			 "port %u: the primary process does not %s the interrupt of Rx queue %u "
@@ -365,21 +370,30 @@ call_primary(struct rte_eth_dev *dev, uint16_t queue_id, enum what what)
 	return ret;
 }
 
+/* The registry is not held while the primary is asked. */
 static void
-wake_all(struct octo_dev *octo, const void *what)
+wake_all(uint16_t port_id)
 {
+	const struct octo_dev *octo = octo_registry_get_any(port_id);
 	struct rte_mp_msg answer;
+	struct ask ask;
+	bool waits;
 
-	RTE_SET_USED(what);
-	if (rte_eth_devices[octo->port_id].intr_handle != NULL)
-		ask_primary(octo, 0, WAKE, 0, &answer);
+	if (octo == NULL)
+		return;
+	ask = ask_for(octo, 0, WAKE);
+	waits = rte_eth_devices[octo->port_id].intr_handle != NULL;
+	octo_registry_put();
+	if (waits)
+		ask_primary(&ask, &answer);
 }
 
 static void
 gain(void *arg)
 {
 	RTE_SET_USED(arg);
-	octo_registry_foreach(wake_all, NULL);
+	for (uint16_t port_id = 0; port_id < RTE_MAX_ETHPORTS; port_id++)
+		wake_all(port_id);
 }
 
 void
