@@ -76,21 +76,6 @@ run_rx(struct loop *l)
 		rte_pktmbuf_free_bulk(pkts, receive(l, pkts));
 }
 
-static void
-run_tx(struct loop *l)
-{
-	struct rte_mbuf *pkts[OVERHEAD_MAX_BURST];
-
-	while (l->sent < l->wanted && l->idle < MAX_IDLE) {
-		if (rte_pktmbuf_alloc_bulk(l->pool, pkts, l->burst) != 0)
-			return;
-		for (uint16_t i = 0; i < l->burst; i++)
-			pkts[i]->data_len = pkts[i]->pkt_len = OVERHEAD_FRAME_LEN;
-		transmit(l, pkts, l->burst);
-		l->bursts++;
-	}
-}
-
 /* The port's first address as the source; to all, so that any PF takes it from its wire. */
 static inline void
 address(struct rte_mbuf *m)
@@ -101,8 +86,8 @@ address(struct rte_mbuf *m)
 	memset(&ether->dst_addr, 0xff, sizeof(ether->dst_addr));
 }
 
-static void
-run_source(struct loop *l)
+static __rte_always_inline void
+run_sending(struct loop *l, bool addressed)
 {
 	struct rte_mbuf *pkts[OVERHEAD_MAX_BURST];
 
@@ -111,11 +96,24 @@ run_source(struct loop *l)
 			return;
 		for (uint16_t i = 0; i < l->burst; i++) {
 			pkts[i]->data_len = pkts[i]->pkt_len = OVERHEAD_FRAME_LEN;
-			address(pkts[i]);
+			if (addressed)
+				address(pkts[i]);
 		}
 		transmit(l, pkts, l->burst);
 		l->bursts++;
 	}
+}
+
+static void
+run_tx(struct loop *l)
+{
+	run_sending(l, false);
+}
+
+static void
+run_source(struct loop *l)
+{
+	run_sending(l, true);
 }
 
 static void
