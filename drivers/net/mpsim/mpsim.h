@@ -90,7 +90,7 @@ struct mpsim_pf_stats {
 /** Written under the NIC's lock. */
 struct mpsim_nic_stats {
 	uint64_t wire_packets; /**< taken from the wire */
-	uint64_t copied;       /**< of these, for further PFs */
+	uint64_t copied;       /**< copies of these, each for one more PF */
 	uint64_t wire_bytes;
 	uint64_t mac_filtered;
 	uint64_t runts;     /**< shorter than an Ethernet header */

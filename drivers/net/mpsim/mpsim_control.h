@@ -31,7 +31,7 @@ int rte_pmd_mpsim_fault(const char *text);
  */
 struct mpsim_account {
 	uint64_t taken;     /**< from the wire, and from behind representors */
-	uint64_t copied;    /**< of these, for further PFs (switch=mac) */
+	uint64_t copied;    /**< copies of these, each for one more PF (switch=mac) */
 	uint64_t delivered; /**< to the application, by Rx bursts */
 	uint64_t in_rings;
 	uint64_t in_pipelines;

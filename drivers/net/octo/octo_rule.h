@@ -113,8 +113,8 @@ TAILQ_HEAD(octo_rule_exts, octo_rule_ext);
 struct octo_lingering {
 	struct octo_rules rules;                            /* oldest first */
 	struct octo_rules by_tuple[OCTO_LINGERING_BUCKETS]; /* linked by next_of_queue */
-	uint64_t stale_until
-		[OCTO_LINGERING_BUCKETS]; /* ms; see octo_rule_linger_is_stale_locked() */
+	/* ms, by bucket; see octo_rule_linger_is_stale_locked() */
+	uint64_t stale_until[OCTO_LINGERING_BUCKETS];
 	uint32_t nb;
 	bool tracked; /* poller[] is valid */
 	struct {
