@@ -15,7 +15,7 @@ from octotest.view import ask
 from test_secondary_intr import start_primary, start_secondary
 
 KILLS = int(os.environ.get("OCTO_KILLS", "20"))
-SEED = int(os.environ.get("OCTO_KILL_SEED", "0")) or random.randrange(1, 1 << 30)
+SEED = int(os.environ.get("OCTO_KILL_SEED", "1"))
 # of these, threads may be inside of any call
 MOST_MS = 30
 
