@@ -100,6 +100,17 @@ is_canonical(const struct octo_agent_msg *msg)
 	       memcmp(t->dst + 4, zero, sizeof(zero)) == 0;
 }
 
+/* The peer's words are logged, so they are printable ASCII, in one line. */
+static void
+copy_text(struct wire *w, char *text, size_t len)
+{
+	copy_bytes(w, text, len);
+	text[len] = '\0';
+	for (size_t i = 0; w->reads && i < len; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			text[i] = '?';
+}
+
 /* The length of the body is known if it is read. */
 static void
 copy_body(struct wire *w, struct octo_agent_msg *msg, size_t len)
@@ -133,8 +144,7 @@ copy_body(struct wire *w, struct octo_agent_msg *msg, size_t len)
 	case OCTO_AGENT_RESULT:
 		len = w->reads ? len - 4 : strnlen(msg->result.text, OCTO_AGENT_TEXT_MAX - 1);
 		copy_number(w, &msg->result.error, 4);
-		copy_bytes(w, msg->result.text, len);
-		msg->result.text[len] = '\0';
+		copy_text(w, msg->result.text, len);
 		break;
 	case OCTO_AGENT_COUNT:
 		copy_number(w, &msg->count.hits, 8);

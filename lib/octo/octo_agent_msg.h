@@ -72,7 +72,7 @@ struct octo_agent_rule {
 
 struct octo_agent_result {
 	int32_t error;                  /**< 0 or a positive errno of Linux */
-	char text[OCTO_AGENT_TEXT_MAX]; /**< error message; empty without error */
+	char text[OCTO_AGENT_TEXT_MAX]; /**< error message; empty without error; read: printable */
 };
 
 struct octo_agent_count {

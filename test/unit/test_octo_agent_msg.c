@@ -191,6 +191,27 @@ test_a_tuple_is_canonical_or_refused(void **state)
 	}
 }
 
+/* It is logged: a peer must not reach a terminal, or begin a line of its own. */
+static void
+test_a_text_is_printable(void **state)
+{
+	const struct octo_agent_msg evil = {
+		.type = OCTO_AGENT_RESULT,
+		.result = {EIO, "full\nOCTO: \033[2J\r\t\x7f\xff~ "},
+	};
+	uint8_t bytes[OCTO_AGENT_MSG_MAX];
+	struct octo_agent_msg msg;
+	size_t used;
+	size_t len;
+
+	(void)state;
+	len = octo_agent_msg_write(bytes, &evil);
+	/* the end of the text is that of the message */
+	bytes[OCTO_AGENT_HEADER + 4] = '\0';
+	assert_int_equal(octo_agent_msg_read(bytes, len, &msg, &used), 0);
+	assert_string_equal(msg.result.text, "?ull?OCTO: ?[2J????~ ");
+}
+
 /* Whatever comes in: never read beyond, never stand still. */
 static void
 test_noise(void **state)
@@ -225,6 +246,7 @@ main(void)
 		cmocka_unit_test(test_garbage_is_skipped),
 		cmocka_unit_test(test_half_a_message_is_skipped),
 		cmocka_unit_test(test_a_tuple_is_canonical_or_refused),
+		cmocka_unit_test(test_a_text_is_printable),
 		cmocka_unit_test(test_noise),
 	};
 
