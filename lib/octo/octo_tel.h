@@ -36,9 +36,13 @@ octo_tel_read_params(const char *text, unsigned long max, uint32_t *numbers, int
 	if (text == NULL || text[0] == '\0')
 		return 0;
 	while (n < room) {
-		unsigned long value = strtoul(text, &end, 10);
+		unsigned long value;
 
-		if (end == text || value > max)
+		/* strtoul() takes a sign, and -1 is the greatest number */
+		if (text[0] < '0' || text[0] > '9')
+			return -EINVAL;
+		value = strtoul(text, &end, 10);
+		if (value > max)
 			return -EINVAL;
 		numbers[n++] = (uint32_t)value;
 		if (*end == '\0')

@@ -208,14 +208,14 @@ def test_xstats_pages():
 @pytest.mark.parametrize("command", ["topology", "legs", "steering", "locks", "strays",
                                      "xstats"])
 @pytest.mark.parametrize("params", [
-    (), ("",), ("x",), (-1,), (99,), (70000,), ("{pf}",), ("{port}x",),
-    ("{port}", "y"),
-], ids=["none", "empty", "word", "negative", "no-such-port", "beyond-16-bit",
-        "a-pf", "tail", "second-word"])
+    (), ("",), ("x",), (-1,), ("{wrapped}",), ("+{port}",), (99,), (70000,), ("{pf}",),
+    ("{port}x",), ("{port}", "y"),
+], ids=["none", "empty", "word", "negative", "negative-of-64-bits", "plus", "no-such-port",
+        "beyond-16-bit", "a-pf", "tail", "second-word"])
 def test_bad_parameters(pmd, view, command, params):
     """A wrong parameter is answered by null, and the next one is right."""
     pf = view.pf_ports()[0]
-    words = [str(p).format(port=view.port, pf=pf) for p in params]
+    words = [str(p).format(port=view.port, pf=pf, wrapped=view.port - 2 ** 64) for p in params]
     assert pmd.telemetry.get(f"/octo/{command}", *words) is None
     assert pmd.telemetry.get(f"/octo/{command}", view.port) is not None
 
