@@ -302,8 +302,8 @@ def test_json_is_whole_while_it_is_measured(pmd, port, tmp_path):
 
 @pytest.mark.many(asan=8)
 @pytest.mark.parametrize("words, says", [
-    ("start 99", "port 99: this is not an octo port"),
-    ("start 0", "port 0: this is not an octo port"),  # a PF
+    ("start 99", "port 99 is not an octo port: give one of {port}"),
+    ("start 0", "port 0 is not an octo port: give one of {port}"),  # a PF
     ("start {port} interval", "bad interval: 10 to 3600000 milliseconds are expected"),
     ("start {port} interval 9", "bad interval: 10 to 3600000"),
     ("start {port} interval 3600001", "bad interval: 10 to 3600000"),
@@ -321,9 +321,9 @@ def test_json_is_whole_while_it_is_measured(pmd, port, tmp_path):
     ("start {port} csv {tmp}/pipe", "cannot open {tmp}/pipe: No such device or address"),
     ("start {port} csv /dev/full", "cannot write /dev/full: No space left on device"),
     ("stop {port}", "port {port}: it is not being measured"),
-    ("stop 99", "port 99: this is not an octo port"),
+    ("stop 99", "port 99 is not an octo port: give one of {port}"),
     ("show {port}", "port {port}: it is not being measured"),
-    ("show 0", "port 0: this is not an octo port"),
+    ("show 0", "port 0 is not an octo port: give one of {port}"),
 ])
 def test_errors(pmd, port, tmp_path, words, says):
     """One line that names what is wrong; nothing begins, and no file is made or changed."""

@@ -209,10 +209,14 @@ def test_errors(pmd, view, command, says):
     assert view.steering() == before
 
 
-@pytest.mark.parametrize("what", ["topology", "learning"])
-def test_octo_ports_are_named_to_who_asks_for_others(pmd, view, what):
+@pytest.mark.parametrize("command", [
+    "show topology 0", "show learning 0", "steer 0 {flow} queue 1", "move 0 {flow} queue 1",
+    "unsteer 0 {flow}", "unsteer 0 all", "learn 0 on", "measure start 0", "measure stop 0",
+    "measure show 0"])
+def test_octo_ports_are_named_to_who_asks_for_others(pmd, view, command):
     """Simulated PFs have the first port numbers, so port 0 is a PF."""
-    assert f"port 0 is not an octo port: give one of {view.port}" in pmd.cmd(f"octo show {what} 0")
+    assert pmd.cmd(f"octo {command.format(flow=V4.words())}").splitlines() == [
+        f"octo: port 0 is not an octo port: give one of {view.port}"]
 
 
 def test_move(pmd, view):

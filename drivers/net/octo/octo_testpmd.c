@@ -23,16 +23,23 @@ octo_testpmd_pf_name(const struct octo_view_topology *view, int pf)
 	return pf < 0 || pf >= view->nb_pfs ? "-" : view->pf[pf].name;
 }
 
+static bool
+is_octo(uint16_t port_id)
+{
+	struct octo_view_topology ignored;
+
+	return rte_pmd_octo_view_topology(port_id, &ignored) == 0;
+}
+
 void
 octo_testpmd_not_octo(uint16_t port_id)
 {
-	struct rte_pmd_octo_learning ignored;
 	const char *before = ": give one of";
 	uint16_t port;
 
 	fprintf(stderr, "octo: port %u is not an octo port", port_id);
 	RTE_ETH_FOREACH_DEV(port) {
-		if (rte_pmd_octo_learning_get(port, &ignored) != 0)
+		if (!is_octo(port))
 			continue;
 		fprintf(stderr, "%s %u", before, port);
 		before = ",";
@@ -40,11 +47,20 @@ octo_testpmd_not_octo(uint16_t port_id)
 	fputc('\n', stderr);
 }
 
+void
+octo_testpmd_complain(uint16_t port_id, const char *why)
+{
+	if (is_octo(port_id))
+		fprintf(stderr, "octo: port %u: %s\n", port_id, why);
+	else
+		octo_testpmd_not_octo(port_id);
+}
+
 static void
 complain(uint16_t port_id, const struct rte_flow_error *error, int ret)
 {
-	fprintf(stderr, "octo: port %u: %s\n", port_id,
-		error->message != NULL ? error->message : rte_strerror(-ret));
+	octo_testpmd_complain(port_id,
+			      error->message != NULL ? error->message : rte_strerror(-ret));
 }
 
 /* octo show topology|steering|strays PORT */

@@ -16,6 +16,8 @@
 
 const char *octo_testpmd_pf_name(const struct octo_view_topology *view, int pf);
 void octo_testpmd_not_octo(uint16_t port_id);
+/* Says why a command failed; of a port that is no octo port, which ports are. */
+void octo_testpmd_complain(uint16_t port_id, const char *why);
 
 /* octo_testpmd_source.c: for measurements */
 extern const struct octo_measure_source octo_testpmd_source;

@@ -114,7 +114,7 @@ static void
 learn(const struct octo_learn_cmd *cmd, char *more)
 {
 	struct rte_pmd_octo_learning view;
-	const char *why = "this is not an octo port";
+	const char *why = "its learning cannot be read";
 
 	if (rte_pmd_octo_learning_get(cmd->port_id, &view) == 0) {
 		if (read_more(more, &view.settings) != 0)
@@ -123,7 +123,7 @@ learn(const struct octo_learn_cmd *cmd, char *more)
 		if (rte_pmd_octo_learning_set(cmd->port_id, &view.settings, &why) == 0)
 			return;
 	}
-	fprintf(stderr, "octo: port %u: %s\n", cmd->port_id, why);
+	octo_testpmd_complain(cmd->port_id, why);
 }
 
 static void

@@ -16,17 +16,11 @@
 #include "testpmd.h"
 
 static void
-complain(uint16_t port_id, const char *why)
-{
-	fprintf(stderr, "octo: port %u: %s\n", port_id, why);
-}
-
-static void
 print_and_free(uint16_t port_id, struct octo_measure_view *view, const char *why,
 	       void (*print)(const struct octo_measure_view *view, FILE *to))
 {
 	if (view == NULL)
-		complain(port_id, why);
+		octo_testpmd_complain(port_id, why);
 	else
 		print(view, stdout);
 	free(view);
@@ -121,7 +115,7 @@ start(uint16_t port_id, char *words)
 	if (read_words(words, &args) != 0)
 		return;
 	if (octo_measure_start(port_id, &args, why) != 0) {
-		complain(port_id, why);
+		octo_testpmd_complain(port_id, why);
 		return;
 	}
 	printf("Port %u: measured every %u ms", port_id, args.interval_ms);
