@@ -281,7 +281,8 @@ open_ear(struct agent_server *server, const struct agent_server_config *config, 
 		return agent_listen_open(&server->ear, &server->addr, &policy, why, why_len);
 	ret = octo_agent_stream_connect(&server->stream, &server->addr);
 	if (ret != 0)
-		snprintf(why, why_len, "%s: %s", server->addr.text, strerror(-ret));
+		snprintf(why, why_len, "%s",
+			 ret == -ENOTTY ? "it is not a character device" : strerror(-ret));
 	return ret;
 }
 

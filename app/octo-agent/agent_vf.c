@@ -184,6 +184,31 @@ check_domain(const struct agent_options *options)
 	return 0;
 }
 
+static int
+refuse_rep(const struct agent_pf_options *pf, const char *option, const char *whose)
+{
+	fprintf(stderr,
+		"octo-agent: --pf %s: its representor %s is that of %s%s: each needs its own\n",
+		pf->name, pf->rep, option, whose);
+	return -EINVAL;
+}
+
+/* Two options may name one ethdev, and it is started once. */
+static int
+check_once(const struct agent_options *options)
+{
+	for (uint16_t i = 0; i < options->nb_pfs; i++) {
+		const struct agent_pf_options *pf = &options->pf[i];
+
+		if (strcmp(pf->rep, options->uplink) == 0)
+			return refuse_rep(pf, "--uplink", "");
+		for (uint16_t j = 0; j < i; j++)
+			if (strcmp(pf->rep, options->pf[j].rep) == 0)
+				return refuse_rep(pf, "--pf ", options->pf[j].name);
+	}
+	return 0;
+}
+
 int
 agent_vf_find_reps(struct agent_options *options)
 {
@@ -199,5 +224,7 @@ agent_vf_find_reps(struct agent_options *options)
 	}
 	ret = find_reps(options, s);
 	free(s);
+	if (ret == 0)
+		ret = check_once(options);
 	return ret != 0 ? ret : check_domain(options);
 }

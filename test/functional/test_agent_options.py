@@ -155,6 +155,18 @@ def test_representor_of_another_switch():
                      "net_mpsim2: the PFs do not share an FDB")
 
 
+@pytest.mark.parametrize("reps, says", [
+    (("net_mpsim3", "net_mpsim3"), "--pf pf1: its representor net_mpsim3 is that of --pf pf0"),
+    (("net_mpsim2", "net_mpsim3"), "--pf pf0: its representor net_mpsim2 is that of --uplink"),
+])
+def test_representor_of_another(reps, says):
+    """Each PF, and the wire, has one of its own."""
+    error = _one_error([f"pf{i},rep={rep}" for i, rep in enumerate(reps)],
+                       ["--uplink=net_mpsim2", "--listen=unix:/nowhere/s"],
+                       [*NIC, *agentnic.representors()])
+    assert error == f"{says}: each needs its own"
+
+
 FAULTS = {
     "--memory 0": r"--memory 0: NODE=FILE is needed, with NODE from 0 to 63",
     "--memory 0=": r"--memory 0=: NODE=FILE is needed",
@@ -164,6 +176,8 @@ FAULTS = {
     "--allow-remote": r"--allow-remote: --listen is needed with it",
     "--secret /s": r"--secret: --listen is needed with it",
     "--no-secret": r"--no-secret: --listen is needed with it",
+    "--listen dev:/etc/passwd": r"^--listen dev:/etc/passwd: it is not a character device$",
+    "--listen dev:/nowhere": r"^--listen dev:/nowhere: No such file or directory$",
     "--listen unix:/nowhere/1 --listen unix:/nowhere/2":
         r"--listen unix:/nowhere/2: it is given twice: once is enough",
     "--listen unix:/s --secret /s --secret /t": r"--secret /t: it is given twice",

@@ -76,6 +76,7 @@ lose_for(struct octo_agent *agent, int ret)
 {
 	return lose(agent, ret == -EPIPE   ? "it closed the connection" :
 			   ret == -EBADMSG ? "it says what is no message" :
+			   ret == -ENOTTY  ? "it is not a character device" :
 					     rte_strerror(-ret));
 }
 
