@@ -173,7 +173,7 @@ def test_a_port_that_fails_keeps_its_number(wrong, how):
     """The others have the numbers that they would have; what is wrong is said once."""
     args = [vdevs.octo(i, 2 * i) for i in range(3)]
     args[wrong], said = {
-        "devarg": (vdevs.octo(wrong, 2 * wrong, speed=3), "cannot read"),
+        "devarg": (vdevs.octo(wrong, 2 * wrong, speed=3), "speed=: there is no such devarg"),
         "PF": (f"--vdev=net_octo{wrong},pf={NOT_THERE}", f"pf={NOT_THERE}: no such port"),
         "owned PF": (vdevs.octo(wrong, (2 * wrong + 2) % 6), "is already owned by net_octo"),
     }[how]

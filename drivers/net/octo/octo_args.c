@@ -393,23 +393,46 @@ read_all(const struct rte_kvargs *kvlist, struct octo_args *args)
 	return 0;
 }
 
+/* Log that the port does not know the devarg, and which it knows. */
+static void
+refuse_unknown(const char *name, const char *key)
+{
+	char known[320] = "";
+
+	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
+		rte_strlcat(known, " ", sizeof(known));
+		rte_strlcat(known, devargs[i].name, sizeof(known));
+		rte_strlcat(known, "=", sizeof(known));
+	}
+	OCTO_LOG(ERR, "%s: %s=: there is no such devarg: known are%s", name, key, known);
+}
+
+static bool
+is_known(const char *key)
+{
+	for (unsigned int i = 0; i < RTE_DIM(devargs); i++)
+		if (strcmp(devargs[i].name, key) == 0)
+			return true;
+	return false;
+}
+
 /* Split the text into keys and values. Returns NULL, after a log message, if it cannot be. */
 static struct rte_kvargs *
 split(const char *name, const char *text)
 {
-	const char *valid[RTE_DIM(devargs) + 1] = {NULL};
-	struct rte_kvargs *kvlist;
-	char known[320] = "";
+	struct rte_kvargs *kvlist = rte_kvargs_parse(text, NULL);
 
-	for (unsigned int i = 0; i < RTE_DIM(devargs); i++) {
-		valid[i] = devargs[i].name;
-		rte_strlcat(known, " ", sizeof(known));
-		rte_strlcat(known, valid[i], sizeof(known));
-		rte_strlcat(known, "=", sizeof(known));
-	}
-	kvlist = rte_kvargs_parse(text, valid);
 	if (kvlist == NULL)
-		OCTO_LOG(ERR, "%s: cannot read \"%s\": known are%s", name, text, known);
+		OCTO_LOG(ERR,
+			 "%s: cannot read \"%s\": KEY=VALUE,... is expected, %d of them at most",
+			 name, text, RTE_KVARGS_MAX);
+	for (unsigned int i = 0; kvlist != NULL && i < kvlist->count; i++) {
+		if (is_known(kvlist->pairs[i].key))
+			continue;
+		refuse_unknown(name, kvlist->pairs[i].key);
+		rte_kvargs_free(kvlist);
+		return NULL;
+	}
 	return kvlist;
 }
 
