@@ -69,6 +69,8 @@ def _write_text(text):
 
 def _run(args):
     options = _options(args)
+    if options.capture == "-":  # standard output has the report
+        raise WrongUse("--capture -: the name of a file is needed")
     seen, found = _look(options.root)
     if options.capture:
         _write("--capture", options.capture, lambda path: capture.write(seen, path))

@@ -319,6 +319,7 @@ def test_interface_of_virtio_in_use(see):
     (["--root", __file__], "neither a directory nor a tar"),
     (["--json", "/nonexistent/x"], "--json /nonexistent/x"),
     (["--capture", "/nonexistent/x.tar"], "--capture /nonexistent/x.tar"),
+    (["--capture", "-"], "--capture -: the name of a file is needed"),
 ])
 def test_wrong_use_is_one_line_and_status_2(words, names):
     """It names the argument, and prints nothing else."""
