@@ -309,10 +309,12 @@ number_of(const struct devarg *arg, struct octo_args *args)
 static int
 read_learning(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	const char *why = "a number is expected";
+	const char *why;
 
-	if (octo_number_read(value, number_of(arg, args)) == 0)
-		why = octo_learning_check(&args->learning);
+	/* what is no number is in no range */
+	if (octo_number_read(value, number_of(arg, args)) != 0)
+		*number_of(arg, args) = UINT32_MAX;
+	why = octo_learning_check(&args->learning);
 	return why == NULL ? 0 : refuse(args, arg, value, "%s", why);
 }
 
