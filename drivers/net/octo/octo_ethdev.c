@@ -15,10 +15,10 @@
 #include "octo_startup.h"
 
 static void
-set_bursts(struct rte_eth_dev *dev)
+set_bursts(struct rte_eth_dev *dev, const struct octo_dev *octo)
 {
 	const bool borrowed = rte_eal_process_type() == RTE_PROC_SECONDARY;
-	const struct octo_macs *macs = &octo_of(dev)->macs;
+	const struct octo_macs *macs = &octo->macs;
 	const bool by_source = macs->reserved && macs->source == OCTO_MAC_SOURCE_ADDRESS;
 	const bool rewrites = macs->reserved && macs->source == OCTO_MAC_SOURCE_REWRITE;
 
@@ -27,19 +27,19 @@ set_bursts(struct rte_eth_dev *dev)
 			    macs->reserved ? octo_rx_burst_mac :
 					     octo_rx_burst;
 	/* by the PF of the sender's node or of the buffer's */
-	dev->tx_pkt_burst = octo_of(dev)->tx_by_buffer ? octo_tx_burst_by_buffer :
-			    by_source                  ? octo_tx_burst_by_source :
-			    borrowed                   ? octo_tx_burst_borrowed :
-			    rewrites                   ? octo_tx_burst_mac :
-							 octo_tx_burst;
+	dev->tx_pkt_burst = octo->tx_by_buffer ? octo_tx_burst_by_buffer :
+			    by_source          ? octo_tx_burst_by_source :
+			    borrowed           ? octo_tx_burst_borrowed :
+			    rewrites           ? octo_tx_burst_mac :
+						 octo_tx_burst;
 }
 
 static void
-set_entry_points(struct rte_eth_dev *dev)
+set_entry_points(struct rte_eth_dev *dev, const struct octo_dev *octo)
 {
 	dev->dev_ops = &octo_dev_ops;
 	octo_flow_ops_install(dev);
-	set_bursts(dev);
+	set_bursts(dev, octo);
 	/* by the PF that the queue sends by next */
 	dev->tx_pkt_prepare = octo_tx_prepare;
 	/* the sum of the rings on all PFs */
@@ -169,7 +169,7 @@ build(struct rte_eth_dev *dev, struct octo_args *args)
 		octo_attach_unprobe(args);
 		return ret;
 	}
-	set_entry_points(dev);
+	set_entry_points(dev, octo_of(dev));
 	/* rte_flow operations take the control mutex, hence FLOW_OPS_THREAD_SAFE */
 	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
 				RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
@@ -210,23 +210,42 @@ probe_primary(struct rte_vdev_device *vdev)
 	return ret;
 }
 
-/* A port that is being built is refused: EAL has it attached when its probe has returned. */
+/* Another port may have the id that ethdev has found. */
+static struct octo_dev *
+borrow(const struct rte_eth_dev *dev, const char *name)
+{
+	const uint16_t port_id = (uint16_t)(dev - rte_eth_devices);
+	struct octo_dev *octo = octo_legs_borrow(port_id);
+
+	if (octo == NULL || strcmp(dev->data->name, name) == 0)
+		return octo;
+	octo_legs_return(port_id, octo->owner_id);
+	return NULL;
+}
+
+/*
+ * A port that is being built is refused: EAL has it attached when its probe has returned. The
+ * primary may close the port at any time here. If it has given up waiting for this process, the
+ * port's structure is not in dev->data any more.
+ */
 static int
 attach_secondary(struct rte_vdev_device *vdev)
 {
 	const char *name = rte_vdev_device_name(vdev);
 	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(name);
+	struct octo_dev *octo;
 
 	/* ethdev has said why */
 	if (dev == NULL)
 		return -ENODEV;
-	if (octo_of(dev) == NULL || !octo_legs_borrow(octo_of(dev))) {
+	octo = borrow(dev, name);
+	if (octo == NULL) {
 		OCTO_LOG(ERR, "%s: the primary process is making or closing the port", name);
 		return -ENODEV;
 	}
 	dev->device = &vdev->device;
-	set_entry_points(dev);
-	octo_rx_intr_borrow(dev);
+	set_entry_points(dev, octo);
+	octo_rx_intr_borrow(dev, octo);
 	rte_eth_dev_probing_finish(dev);
 	return 0;
 }
@@ -258,9 +277,14 @@ static const struct octo_hooks hooks = {
 static int
 octo_probe(struct rte_vdev_device *vdev)
 {
+	int ret;
+
 	octo_hooks = &hooks;
 	octo_epoch_init();
 	octo_legs_process = getpid();
+	ret = octo_legs_init();
+	if (ret != 0)
+		return ret;
 	octo_home_read_distances();
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
 		return probe_secondary(vdev);

@@ -7,7 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <rte_errno.h>
+#include <rte_memzone.h>
+
 #include "octo_private.h"
+
+#define LENDING "net_octo_lending"
 
 /* not in the headers of older systems; the call is refused by a kernel that does not have it */
 #ifndef SYS_pidfd_open
@@ -16,6 +21,41 @@
 
 bool octo_legs_borrowed;
 int32_t octo_legs_process;
+struct octo_lending *octo_legs_lending;
+
+/* Never freed: a process that stands still while it attaches a port may be late for its close. */
+static const struct rte_memzone *
+make_lending(void)
+{
+	const size_t size = RTE_MAX_ETHPORTS * sizeof(struct octo_lending);
+	const struct rte_memzone *mz = rte_memzone_reserve(LENDING, size, SOCKET_ID_ANY, 0);
+
+	if (mz != NULL)
+		memset(mz->addr, 0, size);
+	return mz;
+}
+
+int
+octo_legs_init(void)
+{
+	const struct rte_memzone *mz = rte_memzone_lookup(LENDING);
+
+	if (mz == NULL && rte_eal_process_type() == RTE_PROC_PRIMARY)
+		mz = make_lending();
+	if (mz == NULL) {
+		OCTO_LOG(ERR, "the processes cannot note which ports they use: %s",
+			 rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	octo_legs_lending = mz->addr;
+	return 0;
+}
+
+static struct octo_lending *
+lending_of(const struct octo_dev *octo)
+{
+	return &octo_legs_lending[octo->port_id];
+}
 
 /* A process that has ended counts, also one whose parent has not waited for it: kill() finds it. */
 static bool
@@ -84,30 +124,37 @@ forget(struct octo_borrowers *b)
 	for (unsigned int i = 0; i < RTE_DIM(b->process); i++) {
 		uint64_t old = me;
 
+		/* pairs with the acquire in is_any_alive(): of the one that attaches a port */
 		if (rte_atomic_compare_exchange_strong_explicit(&b->process[i], &old, 0,
-								rte_memory_order_relaxed,
+								rte_memory_order_release,
 								rte_memory_order_relaxed))
 			return;
 	}
-	rte_atomic_fetch_sub_explicit(&b->nb_more, 1, rte_memory_order_relaxed);
+	rte_atomic_fetch_sub_explicit(&b->nb_more, 1, rte_memory_order_release);
 }
 
-bool
-octo_legs_is_lent(const struct octo_dev *octo)
+static bool
+is_any_alive(const struct octo_borrowers *b)
 {
-	const struct octo_borrowers *b = &octo->legs.borrowers;
 	const uint64_t me = identity();
 
-	if (rte_atomic_load_explicit(&b->nb_more, rte_memory_order_relaxed) != 0)
+	if (rte_atomic_load_explicit(&b->nb_more, rte_memory_order_acquire) != 0)
 		return true;
 	for (unsigned int i = 0; i < RTE_DIM(b->process); i++) {
 		const uint64_t process = rte_atomic_load_explicit(&b->process[i],
-								  rte_memory_order_relaxed);
+								  rte_memory_order_acquire);
 
 		if (process != 0 && !is_dead(process, me))
 			return true;
 	}
 	return false;
+}
+
+/* In this order: octo_legs_borrow() goes from the first to the second. */
+bool
+octo_legs_is_lent(const struct octo_dev *octo)
+{
+	return is_any_alive(&lending_of(octo)->attaching) || is_any_alive(&octo->legs.borrowers);
 }
 
 bool
@@ -143,25 +190,44 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 void
 octo_legs_set_open(struct octo_dev *octo, bool open)
 {
-	/* pairs with the acquire in octo_legs_is_open() */
-	rte_atomic_store_explicit(&octo->legs.open, open, rte_memory_order_release);
+	/* pairs with the acquire in open_port() */
+	rte_atomic_store_explicit(&lending_of(octo)->octo, open ? octo : NULL,
+				  rte_memory_order_release);
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
 }
 
-bool
-octo_legs_borrow(struct octo_dev *octo)
+static struct octo_dev *
+open_port(const struct octo_lending *lending)
 {
-	note(&octo->legs.borrowers);
+	/* pairs with the release above: the port is seen as built */
+	return rte_atomic_load_explicit(&lending->octo, rte_memory_order_acquire);
+}
+
+bool
+octo_legs_is_open(const struct octo_dev *octo)
+{
+	return open_port(lending_of(octo)) == octo;
+}
+
+struct octo_dev *
+octo_legs_borrow(uint16_t port_id)
+{
+	struct octo_lending *lending = &octo_legs_lending[port_id];
+	struct octo_dev *octo;
+
+	note(&lending->attaching);
 	/* pairs with the fence above: this sees the port closed, or octo_legs_is_lent() the note */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	if (!octo_legs_is_open(&octo->legs)) {
-		forget(&octo->legs.borrowers);
-		return false;
-	}
+	octo = open_port(lending);
+	if (octo != NULL)
+		note(&octo->legs.borrowers);
+	forget(&lending->attaching);
+	if (octo == NULL)
+		return NULL;
 	octo_legs_borrowed = true;
-	rte_atomic_store_explicit(&seen[octo->port_id], 0, rte_memory_order_release);
+	rte_atomic_store_explicit(&seen[port_id], 0, rte_memory_order_release);
 	octo_registry_add(octo);
-	return true;
+	return octo;
 }
 
 const struct octo_dev *

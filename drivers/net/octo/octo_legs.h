@@ -25,7 +25,7 @@ struct octo_dev;
 
 #define OCTO_LEGS_BORROWERS 32
 
-/** Secondary processes that have attached the port. Without a lock, as they may be killed. */
+/** Secondary processes that use the port. Without a lock, as they may be killed. */
 struct octo_borrowers {
 	/** process id, below the inode of its pid namespace; 0: none */
 	RTE_ATOMIC(uint64_t) process[OCTO_LEGS_BORROWERS];
@@ -33,11 +33,18 @@ struct octo_borrowers {
 	RTE_ATOMIC(uint32_t) nb_more;
 };
 
+/** By port id, in memory that outlives the ports: what a secondary reads before a port is its. */
+struct octo_lending {
+	/** the port, from when it is built until it is being closed; else NULL */
+	RTE_ATOMIC(struct octo_dev *) octo;
+	/** those that attach it now, and are not among octo_legs.borrowers yet */
+	struct octo_borrowers attaching;
+};
+
 /** Of a port, in shared memory. */
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
 	RTE_ATOMIC(uint32_t) live; /**< mask of PFs, as of the last change */
-	RTE_ATOMIC(bool) open;     /**< the port is built, and is not being closed */
 	struct octo_borrowers borrowers;
 };
 
@@ -46,6 +53,17 @@ extern bool octo_legs_borrowed;
 
 /** The id of this process, stored in the queues that it uses; set at probe. */
 extern int32_t octo_legs_process;
+
+/** RTE_MAX_ETHPORTS of these. */
+extern struct octo_lending *octo_legs_lending;
+
+/**
+ * At probe, before any other function that has a port: find what is lent. The primary makes it.
+ *
+ * @return
+ *   0 or a negative errno.
+ */
+int octo_legs_init(void);
 
 /**
  * Store in a queue that this process uses it: before a leg is used, and before the epoch is entered
@@ -106,20 +124,18 @@ void octo_legs_change(struct octo_dev *octo, uint32_t live);
 /** In the primary: other processes may attach the port from now on, or no more. */
 void octo_legs_set_open(struct octo_dev *octo, bool open);
 
-static inline bool
-octo_legs_is_open(const struct octo_legs *legs)
-{
-	/* pairs with the release in octo_legs_set_open(): the port is seen as built */
-	return rte_atomic_load_explicit(&legs->open, rte_memory_order_acquire);
-}
+/** Is the port built, and not being closed? Of one that this process has. */
+bool octo_legs_is_open(const struct octo_dev *octo);
 
 /**
- * In a secondary that attaches the port.
+ * In a secondary that attaches a port. The port may be another one than that which the caller has
+ * seen there.
  *
  * @return
- *   False if the port is not open: then it is not attached.
+ *   The port that has this id; NULL if it is not open, or not of this driver: then it is not
+ *   attached.
  */
-bool octo_legs_borrow(struct octo_dev *octo);
+struct octo_dev *octo_legs_borrow(uint16_t port_id);
 
 /**
  * In a secondary that releases the port, if it has attached it: this process does not use the
@@ -131,8 +147,8 @@ bool octo_legs_borrow(struct octo_dev *octo);
 const struct octo_dev *octo_legs_return(uint16_t port_id, uint64_t owner_id);
 
 /**
- * Has a process attached the port that may be alive? True of one in another pid namespace, in
- * which its id is unknown, until it releases the port.
+ * Has a process attached the port, or is about to, that may be alive? True of one in another pid
+ * namespace, in which its id is unknown, until it releases the port.
  */
 bool octo_legs_is_lent(const struct octo_dev *octo);
 

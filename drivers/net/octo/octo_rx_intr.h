@@ -119,7 +119,7 @@ int octo_rx_intr_serve(void);
  * In a secondary that attaches the port: get the descriptors, if the port has interrupts now. If
  * that fails, the reason is logged, and the port works without. Waits for the primary.
  */
-void octo_rx_intr_borrow(struct rte_eth_dev *dev);
+void octo_rx_intr_borrow(struct rte_eth_dev *dev, const struct octo_dev *octo);
 
 /**
  * In the primary, after the start: give the descriptors, if the port has interrupts, to all

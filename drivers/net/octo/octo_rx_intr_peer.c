@@ -193,9 +193,9 @@ take_fds(struct rte_eth_dev *dev, uint16_t first, const struct rte_mp_msg *msg)
 }
 
 static int
-borrow(struct rte_eth_dev *dev)
+borrow(struct rte_eth_dev *dev, const struct octo_dev *octo)
 {
-	struct ask ask = ask_for(octo_of(dev), 0, GET_FDS);
+	struct ask ask = ask_for(octo, 0, GET_FDS);
 	struct rte_mp_msg answer = {0};
 	int ret;
 
@@ -220,10 +220,10 @@ complain(uint16_t port_id, int ret)
 }
 
 void
-octo_rx_intr_borrow(struct rte_eth_dev *dev)
+octo_rx_intr_borrow(struct rte_eth_dev *dev, const struct octo_dev *octo)
 {
 	if (dev->data->dev_conf.intr_conf.rxq && dev->data->nb_rx_queues > 0)
-		complain(dev->data->port_id, borrow(dev));
+		complain(octo->port_id, borrow(dev, octo));
 }
 
 /* The registry is held while the port is used: whoever releases the port waits for that. */
