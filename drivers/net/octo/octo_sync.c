@@ -188,7 +188,7 @@ begin_naming(struct octo_dev *octo, uint16_t queue)
 	octo->leg_pf[queue] = q->target;
 	if (octo_rss_lead_queue_locked(octo, queue) != 0) {
 		octo->leg_pf[queue] = before;
-		q->failed++;
+		q->no_reta = true;
 		return;
 	}
 	if (before != q->target)
@@ -203,8 +203,8 @@ begin_naming(struct octo_dev *octo, uint16_t queue)
 
 /*
  * Of slices, what names a queue and no flow follows after the last flow, in the same arm if these
- * are few: the RETA, indirect actions, and rules of several flows. Returns as walk(). What is
- * refused counts as a flow.
+ * are few: the RETA, indirect actions, and rules of several flows. Returns as walk(). What but the
+ * RETA is refused counts as a flow.
  */
 static int
 lead_named(struct octo_dev *octo, uint16_t queue, struct slice *s)
@@ -311,15 +311,12 @@ static void
 end_walk(struct octo_dev *octo, uint16_t queue)
 {
 	struct octo_sync_queue *q = &octo->sync.queue[queue];
-	/* begin_naming() counts it as a flow */
-	const bool reta = octo->sliced && q->failed > 0 &&
-			  (octo->leg_pf[queue] != q->target || octo->reta_stale);
 
 	q->walking = false;
 	if (q->again)
 		return;
-	if (q->failed != 0) {
-		put_off(octo, queue, q->failed - reta, reta);
+	if (q->failed != 0 || q->no_reta) {
+		put_off(octo, queue, q->failed, q->no_reta);
 		return;
 	}
 	q->home = q->target;
@@ -354,6 +351,7 @@ sync_queue(struct octo_dev *octo, uint16_t queue)
 		q->naming = false;
 		q->target = home;
 		q->failed = 0;
+		q->no_reta = false;
 		q->again = false;
 		q->next = TAILQ_FIRST(&octo->queue_rules[queue]);
 	}

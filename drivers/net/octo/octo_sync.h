@@ -35,7 +35,7 @@ struct octo_sync_queue {
 	uint64_t led;          /* octo_sync.legs when leg_pf changed */
 	uint64_t retry;        /* TSC; flows that failed to follow are not tried before, 0: none */
 	uint32_t pause_ms;     /* from the next failure to the try after it */
-	uint32_t failed;       /* flows, in this walk */
+	uint32_t failed;       /* in this walk: flows, and what names the queue but the RETA */
 	uint32_t astray;       /* if naming: what names it and was refused */
 	uint8_t home;   /* PF that all of them lead to; OCTO_NO_PF: they may lead elsewhere */
 	uint8_t target; /* PF, if walking */
@@ -43,6 +43,7 @@ struct octo_sync_queue {
 	bool again;   /* if walking: another walk follows this one at once */
 	bool refused; /* a flow, by an agent, since the last walk: the next one is delayed */
 	bool naming;  /* if walking: after the flows, what names the queue */
+	bool no_reta; /* in this walk: the RETA was refused */
 	bool divided; /* of slices: what names it may lead to other legs than that of leg_pf */
 };
 
