@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ethdev_driver.h>
 #include <rte_mbuf.h>
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+
+#include "octo_private.h"
 
 #define FLOW 7
 #define NUMBER 0x01020304
@@ -244,6 +247,30 @@ test_segments_of_several_pools_are_not_freed_fast(void **state)
 	payload = other;
 }
 
+/* The simulated NIC refuses so short a segment itself. */
+static void
+test_tier_mac_needs_the_address(void **state)
+{
+	static const struct octo_port_conf by_mac = {.nic = "switch=mac", .octo = "tier=mac"};
+	const uint16_t port = octo_port_create(&by_mac);
+	struct octo_dev *octo = rte_eth_devices[port].data->dev_private;
+	struct octo_rxq q = {
+		.conf.rx_nseg = 2,
+		.seg = {{.split = {.mp = headers, .length = 5}}, {.split = {.mp = payload}}},
+	};
+
+	(void)state;
+	assert_int_equal(octo_segments_check(octo, &q), -EINVAL);
+	q.seg[0].split.length = 6;
+	assert_int_equal(octo_segments_check(octo, &q), 0);
+	/* after headers, or all that there is room for */
+	q.seg[0].split.length = 0;
+	assert_int_equal(octo_segments_check(octo, &q), 0);
+	octo->macs.reserved = false;
+	q.seg[0].split.length = 5;
+	assert_int_equal(octo_segments_check(octo, &q), 0);
+}
+
 #define split_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -259,6 +286,7 @@ main(void)
 		split_test(test_the_queue_tells_its_segments),
 		split_test(test_rings_are_as_large_as_each_pool_allows),
 		split_test(test_segments_of_several_pools_are_not_freed_fast),
+		split_test(test_tier_mac_needs_the_address),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

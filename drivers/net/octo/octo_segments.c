@@ -27,15 +27,23 @@ octo_segments_are_partial(const struct octo_rxq *q)
 	return false;
 }
 
+/* octo_mac_sift() reads it in the first buffer. Without a length that ends after headers. */
+static bool
+has_address(const struct rte_eth_rxseg_split *first)
+{
+	return first->mp != NULL && (first->length == 0 || first->length >= RTE_ETHER_ADDR_LEN);
+}
+
 int
 octo_segments_check(const struct octo_dev *octo, const struct octo_rxq *q)
 {
-	if (!octo->macs.reserved || q->conf.rx_nseg == 0 || q->seg[0].split.mp != NULL)
+	if (!octo->macs.reserved || q->conf.rx_nseg == 0 || has_address(&q->seg[0].split))
 		return 0;
 	OCTO_LOG(ERR,
-		 "port %u: Rx queue %u discards the first segment, and tier=mac needs the "
-		 "destination address in it: give it a pool",
-		 octo->port_id, q->queue_id);
+		 "port %u: the first segment of Rx queue %u %s, and tier=mac needs the "
+		 "destination address in it: give it a pool, and a length of 6 at least",
+		 octo->port_id, q->queue_id,
+		 q->seg[0].split.mp == NULL ? "is discarded" : "is too short");
 	return -EINVAL;
 }
 
