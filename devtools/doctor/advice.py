@@ -134,6 +134,6 @@ def give_plain(arguments, board):
     """A NIC that gains nothing by net_octo: its PFs need drivers, and may be in use."""
     arguments.why = "the program has the NIC without net_octo, which would gain nothing"
     for pf in board.pfs:
+        _add(arguments.before, [f"{f.about} {f.text}" for f in check_pfs.check_routes(pf)])
         for finding in check_pfs.check_driver(pf):
             _add(arguments.before, finding.todo)
-        _add(arguments.avoid, [f"{f.about} {f.text}" for f in check_pfs.check_routes(pf)])

@@ -116,11 +116,12 @@ def check(board, number, machine, queues):
     split = check_pfs.check_split(board)
     found += [Finding(OK, who, split)] if split else []
     halves = len(board.slots())
+    found += [f for p in board.pfs for f in check_pfs.check_routes(p)]
     found += _check_drivers(board)
     by_agent = [p for w in board.wires if advice.is_by_agent(w) for p in w.pfs]
     for pf in board.pfs:
         found += check_pfs.check_mode(pf)
         found += check_pfs.check_width(pf, halves) + check_pfs.check_speed(pf)
-        found += check_pfs.check_carrier(pf) + check_pfs.check_routes(pf)
+        found += check_pfs.check_carrier(pf)
         found += check_pfs.check_vfs(pf) if pf not in by_agent else []
     return found

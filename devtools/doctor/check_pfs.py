@@ -36,10 +36,11 @@ def _check_bound(pf):
 
 def check_routes(pf):
     """Giving away the interface that one is connected by is hard to undo."""
-    routed = [n.name for n in pf.netdevs if n.has_route]
+    routed = [n for n in pf.netdevs if n.has_route]
     if not routed or drivers.kernel_driver(pf):
         return []
-    return [Finding(NOTE, pf.address, f"is the kernel's interface {routed[0]}, which has routes: "
+    name = routed[0].name + (f" below {routed[0].below}" if routed[0].below else "")
+    return [Finding(NOTE, pf.address, f"is the kernel's interface {name}, which has routes: "
                     "you may be connected by it, and lose that when it goes to DPDK")]
 
 

@@ -28,6 +28,7 @@ class Netdev:
     port_id: Optional[str] = None
     port_name: Optional[str] = None
     has_route: bool = False
+    below: Optional[str] = None  # the bridge, bond, VLAN or the like above it that has routes
     channels: Optional[int] = None  # Rx queues that are in use now; None: not known
 
 

@@ -13,6 +13,7 @@ CLASS_NETWORK, CLASS_BRIDGE, CLASS_INFINIBAND = 0x02, 0x06, 0x0207
 MAC = r"[0-9a-f]{2}(:[0-9a-f]{2})+"
 MOST_PFS = 1024  # each is compared with every other
 MOST_VFS = 256  # an octo port needs one, of a number that no other PF has
+LINK_OR_GROUP = re.compile(r"fe[89ab]|ff")  # IPv6 addresses of the link or of a group
 REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
 
 
@@ -20,6 +21,35 @@ def _keep_names(text):
     """Names of interfaces that have a route; not where to."""
     lines = [li.split()[0] for li in text.splitlines()[1:] if li.split()]
     return "\n".join(["Iface", *sorted(set(lines))])
+
+
+def _keep_names6(text):
+    """As _keep_names(). Every interface that is up has routes of the link and for multicast."""
+    lines = [li.split() for li in text.splitlines()]
+    names = {li[9] for li in lines if len(li) == 10 and not LINK_OR_GROUP.match(li[0])}
+    return "\n".join("- " * 9 + name for name in sorted(names))
+
+
+def _read_routed(tree):
+    """Names of interfaces that have a route."""
+    names = set((tree.read("proc/net/route", _keep_names) or "").split()[1:])
+    names6 = tree.read("proc/net/ipv6_route", _keep_names6) or ""
+    return names | {li.split()[9] for li in names6.splitlines()}
+
+
+def _routed_above(tree, path, routed):
+    """The interface with routes that a netdev is a port of, or that is on top of it, or None."""
+    todo, known = [path], {path}
+    while todo:
+        here = todo.pop(0)
+        for link in tree.names(here, r"upper_.{1,15}"):
+            if link[len("upper_"):] in routed:
+                return link[len("upper_"):]
+            above = tree.link(f"{here}/{link}")
+            if above and above not in known:
+                known.add(above)
+                todo.append(above)
+    return None
 
 
 def _read_link(tree, path):
@@ -32,11 +62,13 @@ def _read_link(tree, path):
 def _read_netdev(tree, path, routed):
     name = path.rpartition("/")[2]
     carrier, mac = tree.read(f"{path}/carrier"), tree.read(f"{path}/address")
+    below = None if name in routed else _routed_above(tree, path, routed)
     return Netdev(name, mac if re.fullmatch(MAC, mac or "") else None,
                   carrier == "1" if carrier in ("0", "1") else None,
                   tree.read(f"{path}/phys_switch_id") or None,
                   tree.read(f"{path}/phys_port_id") or None,
-                  tree.read(f"{path}/phys_port_name") or None, name in routed)
+                  tree.read(f"{path}/phys_port_name") or None,
+                  name in routed or below is not None, below)
 
 
 def _netdev_paths(tree, path):
@@ -154,7 +186,7 @@ def _read_root_nodes(tree, addresses, pfs):
 def read(tree, machine):
     """Fills in machine.pfs, and counts the virtual functions that are left out."""
     addresses = tree.names(DEVICES, ADDRESS)
-    routed = (tree.read("proc/net/route", _keep_names) or "").split()
+    routed = _read_routed(tree)
     for address in addresses:
         if tree.read_int(f"{DEVICES}/{address}/class", 0) >> 16 != CLASS_NETWORK:
             continue

@@ -144,10 +144,12 @@ def test_capture_keeps_secrets(tmp_path):
     """Of the kernel's command line and routes only what matters is in it."""
     machine = captured.make("vfio-no-iommu", tmp_path / "machine")
     machine.write("proc/net/route", "Iface\tDestination\nenp193s0\t0002000A")
+    machine.write("proc/net/ipv6_route", _route6("2001", "enp193s0"))
     _octo("--root", tmp_path / "machine", "--capture", tmp_path / "c.tar")
     data = (tmp_path / "c.tar").read_bytes()
     assert b"amd_iommu=off" in data and b"enp193s0" in data
     assert b"hunter2" not in data and b"0002000A" not in data
+    assert b"2001000" not in data
 
 
 def test_this_machine():
@@ -299,10 +301,52 @@ def test_kernel_says_that_pfs_are_not_joined(see):
     assert see("kernel-joined-user", *told).status == READY
 
 
-def test_interface_in_use(see):
-    """Who gives away the interface they came by is told before."""
-    seen = see("vfio-no-iommu", "proc/net/route: Iface\tDestination\nenp193s0\t00000000")
-    assert any("enp193s0, which has routes" in n for n in seen.marked("note"))
+ENP193S0 = "[sys/devices/pci0000:c0/0000:c0:01.1/0000:c1:00.0/net/enp193s0] "
+ABOVE = "[sys/devices/virtual/net/br0] "
+
+
+def _route6(prefix: str, name: str) -> str:
+    """A line of the kernel's, of a route to a prefix of 16 bits, or to all."""
+    return (f"{prefix:0<32} {10 if prefix else 0:02x} {0:032x} 00 {0:032x} "
+            f"00000400 00000001 00000000 00000003 {name:>8}")
+
+
+IN_USE = {
+    "IPv4": (["proc/net/route: Iface\tDestination\nenp193s0\t00000000"], ""),
+    "IPv6": (["proc/net/ipv6_route: " + _route6("", "enp193s0")], ""),
+    "IPv6 prefix": (["proc/net/ipv6_route: " + _route6("2001", "enp193s0")], ""),
+    "bridge": (["proc/net/route: Iface\tDestination\nbr0\t00000000",
+                ENP193S0 + "master -> sys/devices/virtual/net/br0",
+                ENP193S0 + "upper_br0 -> sys/devices/virtual/net/br0"], " below br0"),
+    "VLAN on a bond": (["proc/net/ipv6_route: " + _route6("", "bond0.7"),
+                        ENP193S0 + "upper_br0 -> sys/devices/virtual/net/br0",
+                        ABOVE + "upper_bond0.7 -> sys/devices/virtual/net/bond0.7"],
+                       " below bond0.7"),
+}
+
+
+@pytest.mark.parametrize("name", IN_USE)
+def test_interface_in_use(see, tmp_path, name):
+    """Who gives away the interface they came by is told before; a capture says the same."""
+    lines, below = IN_USE[name]
+    seen = see("vfio-no-iommu", *lines)
+    warned = f"enp193s0{below}, which has routes"
+    assert any(warned in n for n in seen.marked("note"))
+    assert seen.text.index("has routes") < seen.text.index("--bind=vfio-pci 0000:c1:00.0")
+    Seen(tmp_path / "m0", "--capture", tmp_path / "c.tar")
+    assert any(warned in n for n in Seen(tmp_path / "c.tar").marked("note"))
+
+
+@pytest.mark.parametrize("lines", [
+    ["proc/net/ipv6_route: " + _route6("fe80", "enp193s0") + "\n" + _route6("ff00", "enp193s0")],
+    ["proc/net/ipv6_route: " + _route6("", "lo") + "\n" + _route6("2001", "enp193s0")[:-9]],
+    ["proc/net/route: Iface\tDestination\nbr0\t00000000",
+     ENP193S0 + "upper_br1 -> sys/devices/virtual/net/br1",
+     "[sys/devices/virtual/net/br1] upper_br1 -> sys/devices/virtual/net/br1"],
+])
+def test_interface_not_in_use(see, lines):
+    """Each interface that is up has routes of the link; links in a circle lead nowhere."""
+    assert not any("has routes" in n for n in see("vfio-no-iommu", *lines).marked("note"))
 
 
 def test_interface_of_virtio_in_use(see):
@@ -310,7 +354,7 @@ def test_interface_of_virtio_in_use(see):
     seen = see("virtual", "proc/net/route: Iface\tDestination\neth0\t00000000",
                "[sys/devices/pci0000:00/0000:00:03.0] virtio2/net/eth0/carrier: 1")
     assert [n["name"] for n in seen.json["nics"][0]["pfs"][0]["netdevs"]] == ["eth0"]
-    assert any("eth0, which has routes" in line for line in seen.arguments()["avoid"])
+    assert "eth0, which has routes" in seen.arguments()["before"][0]
 
 
 @pytest.mark.parametrize("words, names", [
