@@ -18,6 +18,9 @@
  * they are found; functions return 0 or a negative errno.
  */
 
+/** The exit status for wrong options, as of ./octo and Python's argparse. */
+#define APP_WRONG_USE 2
+
 /** What messages begin with; each program defines its own. */
 extern const char app_name[];
 

@@ -47,7 +47,9 @@ static const char usage[] =
 	"  --group GROUP             with --ethtool: its members can connect, too\n"
 	"  --memory NODE=FILE        memory in this file is on this NUMA node; several times\n"
 	"  --audit                   print the auditor's table at the end (SIGUSR1: now)\n"
-	"  -h, --help                this text\n";
+	"  -h, --help                this text\n"
+	"\n"
+	"Exit code: 0 if it was ended by a signal, 1 if it cannot run, 2 for wrong OPTIONS.\n";
 
 void
 agent_options_usage(const char *program)

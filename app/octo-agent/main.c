@@ -34,6 +34,9 @@ RTE_LOG_REGISTER(agent_logtype, octo.agent, INFO)
 #define STOP_LOOK_MS 200
 #define WHY_MAX 200
 
+/* The exit status for wrong options. */
+#define WRONG_USE 2
+
 static RTE_ATOMIC(bool) stop_asked;
 static RTE_ATOMIC(bool) report_asked;
 static struct agent the_agent;
@@ -211,7 +214,7 @@ run_ethtool(const struct agent_options *options)
 int
 main(int argc, char *argv[])
 {
-	int ret;
+	int ret, failed = WRONG_USE;
 
 	rte_set_application_usage_hook(agent_options_usage);
 	/* every message otherwise; EAL's --log-level has the last word */
@@ -223,9 +226,11 @@ main(int argc, char *argv[])
 	}
 	catch_signals();
 	ret = agent_options_read(&the_agent.options, argc - ret, argv + ret);
-	if (ret == 0)
+	if (ret == 0) {
+		failed = EXIT_FAILURE;
 		ret = the_agent.options.netdev != NULL ? run_ethtool(&the_agent.options) :
 							 run(&the_agent);
+	}
 	rte_eal_cleanup();
-	return ret >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return ret >= 0 ? EXIT_SUCCESS : failed;
 }

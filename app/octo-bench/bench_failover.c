@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit code: 0 if all was measured, whatever came out.\n";
+	"Exit code: 0 if all was measured, whatever came out; 1 if not; 2 for wrong options.\n";
 
 static void
 report_times(const struct bench_failovers *r)

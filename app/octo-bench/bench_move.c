@@ -26,7 +26,7 @@ static const char usage[] =
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit code: 0 if all was measured, whatever came out.\n";
+	"Exit code: 0 if all was measured, whatever came out; 1 if not; 2 for wrong options.\n";
 
 static const char *
 what_changes(enum bench_move_case which)

@@ -171,7 +171,7 @@ static const char usage[] =
 	"  -v              show what EAL and the drivers log\n"
 	"  -h, --help      this text\n"
 	"\n"
-	"Exit code: 0 if all was done, whatever came out.\n";
+	"Exit code: 0 if all was done, whatever came out; 1 if not; 2 for wrong options.\n";
 
 const struct bench_subject bench_nudma = {
 	.name = "nudma",

@@ -17,7 +17,7 @@ static const char usage[] =
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit code: 0 if all was measured, whatever came out.\n";
+	"Exit code: 0 if all was measured, whatever came out; 1 if not; 2 for wrong options.\n";
 
 static const struct bench_case cases[] = {
 	{"insert", bench_insert_run, bench_report_insert, bench_json_insert},

@@ -118,10 +118,10 @@ main(int argc, char *argv[])
 	FILE *json;
 
 	if (ret != 0)
-		return ret > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		return ret > 0 ? EXIT_SUCCESS : APP_WRONG_USE;
 	if (bench_plot_check(bench.options.plot) != 0 ||
 	    app_file_open(bench.options.json, &json) != 0)
-		return EXIT_FAILURE;
+		return APP_WRONG_USE;
 	ret = start_and_run(&bench, json);
 	if (app_file_close(bench.options.json, json) != 0)
 		ret = -EIO;

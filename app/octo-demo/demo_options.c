@@ -21,7 +21,7 @@ static const char usage[] =
 	"  -v           show what EAL and the drivers log\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit code: 0 if all that is claimed holds, 1 if not.\n";
+	"Exit code: 0 if all that is claimed holds, 1 if not, 2 for wrong options.\n";
 
 int
 demo_options_read(struct demo_options *options, int argc, char *argv[])

@@ -93,9 +93,9 @@ main(int argc, char *argv[])
 	FILE *json;
 
 	if (ret != 0)
-		return ret > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		return ret > 0 ? EXIT_SUCCESS : APP_WRONG_USE;
 	if (app_file_open(options.json, &json) != 0)
-		return EXIT_FAILURE;
+		return APP_WRONG_USE;
 	ret = start_and_run(&options, json);
 	if (app_file_close(options.json, json) != 0)
 		ret = -EIO;

@@ -127,7 +127,7 @@ main(int argc, char *argv[])
 {
 	const struct sigaction action = {.sa_handler = stop};
 	struct gen_options options;
-	int used, ret;
+	int used, ret, failed = APP_WRONG_USE;
 
 	used = rte_eal_init(argc, argv);
 	if (used < 0) {
@@ -138,8 +138,10 @@ main(int argc, char *argv[])
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = gen_options_read(&options, argc - used, argv + used);
-	if (ret == 0)
+	if (ret == 0) {
+		failed = EXIT_FAILURE;
 		ret = run(&options);
+	}
 	rte_eal_cleanup();
-	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return ret < 0 ? failed : EXIT_SUCCESS;
 }

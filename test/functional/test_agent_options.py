@@ -10,12 +10,13 @@ from octotest import agentnic, captured, vdevs
 from octotest.agent import Agent
 
 NIC = vdevs.nic("A", 0, 2, "loop")
+FAILED, WRONG_USE = 1, 2
 LONG = "/tmp/" + "x" * 103
 
 
 def _errors(firmware: Agent) -> list:
     """How it ended; what it complained of."""
-    assert firmware.wait() == 1, firmware.text
+    assert firmware.wait() in (FAILED, WRONG_USE), firmware.text
     return re.findall(r"^octo-agent: (.*)$", firmware.text, re.MULTILINE)
 
 
@@ -123,6 +124,17 @@ def test_vf_fault(tmp_path, what):
                        [*NIC, *agentnic.representors()])
     assert error.startswith(f"--pf {blamed}: "), error
     assert re.search(words, error), error
+
+
+@pytest.mark.parametrize("pf, options, status", [
+    ("net_mpsim0,vhost=S", ["--nonsense"], WRONG_USE), ("net_mpsim0", [], WRONG_USE),
+    ("net_mpsim0,vhost=S", ["extra"], WRONG_USE), ("net_mpsim9,vhost=S", [], FAILED),
+])
+def test_status(tmp_path, pf, options, status):
+    """That the options are wrong is told from what goes wrong later."""
+    pfs = [pf.replace("=S", f"={tmp_path / 'pf.sock'}")]
+    firmware = Agent(NIC, pfs, options, wait=False)
+    assert firmware.wait() == status, firmware.text
 
 
 @pytest.mark.parametrize("name", ["switchdev-shared", "mpesw"])

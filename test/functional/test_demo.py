@@ -77,3 +77,18 @@ def test_steered_strays_never(phases):
 def test_text_shows_a_table(demo):
     """People see both phases, too."""
     assert "unsteered" in demo[1] and "steered" in demo[1]
+
+
+@pytest.mark.parametrize("args, culprit", [
+    (["more"], "more"), (["--packets", "1"], "--packets 1"), (["--nonsense"], "--nonsense"),
+    (["--json", "/nonexistent/file"], "/nonexistent/file"),
+])
+def test_wrong_use_is_status_2(args, culprit):
+    """The message names the culprit; nothing is shown."""
+    binary = env.find_built("octo-demo")
+    if binary is None:
+        pytest.skip("octo-demo is not built")
+    done = subprocess.run([binary, *args], capture_output=True, text=True, check=False,
+                          timeout=env.seconds(60))
+    assert done.returncode == 2 and done.stdout == "", done
+    assert culprit in done.stderr

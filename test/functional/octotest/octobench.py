@@ -83,6 +83,6 @@ def run_until_crash(*args: object, limit: float) -> str:
 def refusal(*args: object, **environ: str) -> str:
     """The one line that it says when it is used wrongly."""
     done = run(*args, **environ)
-    assert done.returncode == 1 and done.stdout == "", done
+    assert done.returncode == 2 and done.stdout == "", done
     assert len(done.stderr.splitlines()) == 1, done.stderr
     return done.stderr
