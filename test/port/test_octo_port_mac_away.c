@@ -255,6 +255,30 @@ test_pfs_that_cannot_remove_addresses(void **state)
 	free(text);
 }
 
+/* It cannot give back an address that it had for another PF, and that is said. */
+static void
+test_a_pf_that_keeps_an_address(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *log = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(log);
+	up(&by_mac);
+	lose_pf(0);
+	assert_true(has_mac(1, &macs[0]));
+	octo_port_lack_mac_remove(1);
+	rte_openlog_stream(log);
+	get_back_pf(0);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	assert_true(has_mac(1, &macs[0]));
+	octo_port_faults_off();
+	assert_non_null(strstr(text, "PF net_mpsim1 keeps MAC address 0"));
+	free(text);
+}
+
 static void
 test_a_close_takes_the_first_address_back(void **state)
 {
@@ -278,6 +302,7 @@ main(void)
 		octo_port_test(test_pf_0_returns_when_all_are_lost),
 		octo_port_test(test_pfs_that_cannot_remove_addresses),
 		octo_port_test(test_a_close_takes_the_first_address_back),
+		octo_port_test(test_a_pf_that_keeps_an_address),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -81,6 +81,20 @@ is_extra(const struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t 
 	return i < octo->nb_pfs ? plan->holder[i] == pf && i != pf : plan->designated == pf;
 }
 
+/* Without effect if the PF does not have the address, but -ENOTSUP comes first. */
+static void
+take_one(const struct octo_dev *octo, const struct octo_port *port, uint32_t i,
+	 struct rte_ether_addr mac)
+{
+	const int ret = rte_eth_dev_mac_addr_remove(port->port_id, &mac);
+
+	if (ret == 0 || (ret == -ENOTSUP &&
+			 !octo_lower_has_mac(port->port_id, &mac, port->past.info.max_mac_addrs)))
+		return;
+	OCTO_LOG(WARNING, "port %u: PF %s keeps MAC address %u, and may get its packets, too: %s",
+		 octo->port_id, port->name, i, rte_strerror(-ret));
+}
+
 /* Take from the PF the addresses that it does not have in addition by this plan. */
 static void
 take_back(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
@@ -88,17 +102,11 @@ take_back(struct octo_dev *octo, const struct octo_mac_plan *plan, uint8_t pf)
 	const struct octo_port *port = &octo->port[pf];
 
 	for (uint32_t i = 0; i < octo->nb_macs; i++) {
-		struct rte_ether_addr mac = octo_mac_entry(octo, i);
-		int ret;
+		const struct rte_ether_addr mac = octo_mac_entry(octo, i);
 
-		if (rte_is_zero_ether_addr(&mac) || is_extra(octo, plan, pf, i) ||
-		    octo_mac_is_of(port, &mac))
-			continue;
-		/* without effect if the port does not have the address, but -ENOTSUP comes first */
-		ret = rte_eth_dev_mac_addr_remove(port->port_id, &mac);
-		if (ret != 0 && ret != -ENOTSUP)
-			OCTO_LOG(WARNING, "port %u: PF %s keeps MAC address %u: %s", octo->port_id,
-				 port->name, i, rte_strerror(-ret));
+		if (!rte_is_zero_ether_addr(&mac) && !is_extra(octo, plan, pf, i) &&
+		    !octo_mac_is_of(port, &mac))
+			take_one(octo, port, i, mac);
 	}
 }
 
@@ -290,7 +298,7 @@ octo_mac_set_first_locked(struct octo_dev *octo, const struct rte_ether_addr *ma
 {
 	const uint8_t holder = octo->macs.plan.holder[0];
 	struct rte_ether_addr to = *mac;
-	struct rte_ether_addr before = octo_mac_entry(octo, 0);
+	const struct rte_ether_addr before = octo_mac_entry(octo, 0);
 	struct octo_port *port = &octo->port[holder];
 	int ret;
 
@@ -311,6 +319,6 @@ octo_mac_set_first_locked(struct octo_dev *octo, const struct rte_ether_addr *ma
 		return octo_mac_set_on(port, &to);
 	ret = rte_eth_dev_mac_addr_add(port->port_id, &to, 0);
 	if (ret == 0)
-		rte_eth_dev_mac_addr_remove(port->port_id, &before);
+		take_one(octo, port, 0, before);
 	return ret;
 }
