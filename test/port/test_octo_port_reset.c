@@ -147,6 +147,33 @@ test_a_pf_is_lost_when_its_counters_are_read(void **state)
 	check_counts((void *)(uintptr_t)ask_again, 2);
 }
 
+/* Packets leave, or come, before its start ends. */
+static int
+start_and_send(struct rte_eth_dev *dev)
+{
+	const int ret = victim.real->dev_start(dev);
+	struct rte_mbuf *m;
+
+	octo_port_make(dev->data->port_id, 9, &m, 1);
+	assert_int_equal(dev->tx_pkt_burst(dev->data->tx_queues[0], &m, 1), 1);
+	return ret;
+}
+
+static void
+test_what_a_pf_counts_while_it_starts(void **state)
+{
+	const uint16_t port = create_victim(0);
+	struct rte_eth_stats stats;
+
+	(void)state;
+	victim.ops.dev_start = start_and_send;
+	rte_eth_dev_callback_process(&rte_eth_devices[octo_port_pf(1)], RTE_ETH_EVENT_INTR_RESET,
+				     NULL);
+	octo_port_await(resets() == 1 && octo_port_leads_to(port, 7, 1, 1));
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(stats.opackets, 1);
+}
+
 #define FLOW 7
 #define ROUND 32
 
@@ -552,6 +579,7 @@ main(void)
 		octo_port_test(test_a_pf_is_reset_when_it_asks_for_it),
 		octo_port_test(test_nothing_is_counted_twice),
 		octo_port_test(test_a_pf_is_lost_when_its_counters_are_read),
+		octo_port_test(test_what_a_pf_counts_while_it_starts),
 		octo_port_test(test_a_pf_is_reset_under_traffic),
 		octo_port_test(test_a_pf_that_is_not_reset_is_replaced),
 		octo_port_test(test_a_pf_has_an_event_while_it_is_reset),

@@ -143,8 +143,11 @@ start(struct octo_dev *octo, uint8_t port)
 
 	if (ret == 0)
 		ret = octo_mac_announce_set_up_locked(octo, port);
-	if (ret == 0)
-		ret = rte_eth_dev_start(p->port_id);
+	if (ret != 0)
+		return ret;
+	/* what it counts from its start on is the port's */
+	octo_pf_counts_join_locked(octo, port);
+	ret = rte_eth_dev_start(p->port_id);
 	if (ret != 0)
 		return ret;
 	ret = for_pfs_of(octo, port, set_queue_states);
@@ -158,7 +161,8 @@ start(struct octo_dev *octo, uint8_t port)
 		return ret;
 	}
 	resync_link(octo, p->port_id);
-	octo_pf_counts_join_locked(octo, port);
+	/* some PMDs reset counters at start, or have none before */
+	octo_pf_counts_read_last_locked(octo, port);
 	octo_users_admit(p);
 	octo_port_did(p, OCTO_PORT_EV_STARTED);
 	return octo_port_is_owned(p) ? 0 : -ENODEV;
