@@ -281,6 +281,26 @@ test_fewer_queues_than_a_rule_needs(void **state)
 	octo_port_assert_arrives(port, 7, 0, 20);
 }
 
+/* The port keeps its queues, and so the flow that a command has steered to one of them. */
+static void
+test_refused_configuration_keeps_commands(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow_error error;
+	struct rte_pmd_octo_tuple t;
+
+	(void)state;
+	octo_port_up(port, 2);
+	assert_int_equal(rte_pmd_octo_tuple_read(&t, "udp", "10.0.0.1", 7, "10.0.0.2", 9, NULL), 0);
+	assert_int_equal(rte_pmd_octo_steer_add(port, &t, 1, &error), 0);
+	assert_non_null(octo_port_steer(port, 8, 1, NULL));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(octo_port_configure(port, 1), -EBUSY);
+	octo_port_up(port, 2);
+	assert_int_equal(octo_port_xstat(port, "steered_flows"), 2);
+	octo_port_assert_arrives(port, 7, 1, 20);
+}
+
 /* The application does not know of those that somebody made by command. */
 static void
 test_commands_are_in_nobodys_way(void **state)
@@ -462,6 +482,7 @@ main(void)
 		octo_port_test(test_a_stopped_port_asks_the_pfs),
 		octo_port_test(test_a_rule_that_cannot_be_put_back),
 		octo_port_test(test_fewer_queues_than_a_rule_needs),
+		octo_port_test(test_refused_configuration_keeps_commands),
 		octo_port_test(test_commands_are_in_nobodys_way),
 		octo_port_test(test_a_command_that_cannot_be_put_back),
 		octo_port_test(test_commands_leave_the_room_to_the_application),

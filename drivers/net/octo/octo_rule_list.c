@@ -153,9 +153,10 @@ queue_of(const struct rte_flow *rule)
  * Remove steering commands' rules to queues that end: the application does not know of
  * these rules, so they must not make its configuration fail.
  */
-static void
-drop_commands(struct octo_dev *octo, uint16_t nb_queues)
+void
+octo_rule_list_drop_commands_locked(struct octo_dev *octo)
 {
+	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
 	struct rte_flow *rule, *next;
 	unsigned int dropped = 0;
 
@@ -178,7 +179,7 @@ check_queues(const struct octo_dev *octo, const struct octo_rules *rules, uint16
 	const struct rte_flow *rule;
 
 	TAILQ_FOREACH(rule, rules, next) {
-		if (queue_of(rule) < nb_queues)
+		if (rule->origin == OCTO_BY_COMMAND || queue_of(rule) < nb_queues)
 			continue;
 		OCTO_LOG(ERR,
 			 "port %u: a rule leads to queue %d, destroy it before there are %u: %s",
@@ -191,12 +192,10 @@ check_queues(const struct octo_dev *octo, const struct octo_rules *rules, uint16
 
 /* Can the port have this number of Rx queues, given the rules that it keeps? */
 int
-octo_rule_list_fit_locked(struct octo_dev *octo, uint16_t nb_queues)
+octo_rule_list_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
 {
-	int ret;
+	const int ret = check_queues(octo, &octo->rules, nb_queues);
 
-	drop_commands(octo, nb_queues);
-	ret = check_queues(octo, &octo->rules, nb_queues);
 	return ret != 0 ? ret : check_queues(octo, &octo->others, nb_queues);
 }
 
