@@ -100,6 +100,8 @@ random_forget_objects(void)
 	memset(random_port.flow, 0, sizeof(random_port.flow));
 	memset(random_port.handle, 0, sizeof(random_port.handle));
 	memset(random_port.other, 0, sizeof(random_port.other));
+	memset(random_port.steered, 0, sizeof(random_port.steered));
+	random_port.count = NULL;
 	random_port.has_table = false;
 }
 
@@ -117,10 +119,11 @@ random_bring_up(void)
 	if (ret != 0)
 		return ret;
 	conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
-	ret = rte_eth_dev_configure(random_port.port, RANDOM_QUEUES, RANDOM_QUEUES, &conf);
+	ret = rte_eth_dev_configure(random_port.port, random_port.nb_queues, random_port.nb_queues,
+				    &conf);
 	if (ret == 0)
-		ret = octo_port_setup_queues(random_port.port, RANDOM_QUEUES);
-	random_say("configure: %d", ret);
+		ret = octo_port_setup_queues(random_port.port, random_port.nb_queues);
+	random_say("configure %u queues: %d", random_port.nb_queues, ret);
 	if (ret != 0)
 		return ret;
 	random_port.unconfigured = false;

@@ -39,6 +39,7 @@ struct random_flow {
 	int handle; /**< index, or -1: by an action of its own */
 	bool counts;
 	bool ages;
+	bool shared;  /**< counts by the common action */
 	bool tabled;  /**< made by a flow queue */
 	bool pending; /**< its result was not pulled so far */
 	uint64_t hits;
@@ -75,6 +76,12 @@ struct random_port {
 	struct random_flow flow[RANDOM_FLOWS];
 	struct random_handle handle[RANDOM_HANDLES];
 	struct rte_flow *other[RANDOM_OTHERS];
+	struct rte_flow_action_handle *count; /**< of several rules */
+	uint64_t count_hits;
+	bool steered[RANDOM_FREE]; /**< flows that octo's own calls have steered */
+	uint16_t nb_queues;
+	unsigned int nb_groups; /**< of multicast, from this one on */
+	unsigned int first_group;
 	struct random_traffic traffic[RANDOM_ALL];
 	int ejected;
 	uint64_t sent;
@@ -130,6 +137,9 @@ void random_op_change_handle(void);
 void random_op_query_all(void);
 void random_op_update(void);
 void random_op_aged(void);
+void random_op_count(void);
+void random_op_steer(void);
+unsigned int random_nb_steered(void);
 
 /* octo_port_random_async.c: flow queues, and rules without a 5-tuple */
 void random_make_table(void);
@@ -144,6 +154,7 @@ void random_start(void);
 void random_stop(void);
 int random_set_up_queue(uint16_t queue, bool deferred);
 void random_op_stop_or_start(void);
+void random_op_nb_queues(void);
 void random_op_rx_queue(void);
 void random_op_tx_queue(void);
 void random_op_reset(void);
@@ -156,7 +167,20 @@ void random_op_reset_stats(void);
 /** Every PF has the port's settings. */
 void random_check_settings(void);
 
+/* octo_port_random_calls.c */
+void random_op_question(void);
+void random_op_rare_setting(void);
+/** Counters begin at zero. */
+void random_forget_xstats(void);
+/** The same of settings that few applications make. */
+void random_check_rare_settings(unsigned int pf, bool shares);
+
 /* octo_port_random_faults.c */
+/** PFs that come may refuse from now on, or not any more. */
+void random_watch_pfs(bool on);
+void random_op_refuse_to_join(void);
+/** No PF refuses what it is asked for. */
+void random_relent(void);
 void random_op_change_pf(void);
 void random_op_eject(void);
 void random_op_refuse_rules(void);

@@ -188,6 +188,7 @@ random_agent_check(void)
 {
 	unsigned int nb = octo_port_xstat(r->port, "learned_flows"), has = 0;
 
+	nb += random_nb_steered();
 	for (unsigned int i = 0; i < RANDOM_ALL; i++)
 		has += agent.rule[i].session != 0;
 	for (unsigned int i = 0; i < RANDOM_FLOWS; i++) {

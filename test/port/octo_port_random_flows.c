@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+
 #include <rte_version.h>
 
 #include <ethdev_driver.h>
@@ -8,8 +10,8 @@
 #include "octo_private.h"
 #include "rte_pmd_octo.h"
 
-/* The first rule of a flow may overtake packets for so long. */
-#define FIRST_MS 5
+/* The first rule of a flow may overtake packets for so long; they are polled every 5 ms at last. */
+#define FIRST_MS 11
 
 static struct random_port *const r = &random_port;
 
@@ -33,20 +35,36 @@ src_port_of(const struct random_flow *f)
 void
 random_query(struct random_flow *f)
 {
-	struct rte_flow_query_count counted = {0};
+	struct rte_flow_query_count counted = {.reset = r->step < UINT32_MAX && random_one_in(8)};
 
 	if (f->rule == NULL || !f->counts ||
 	    rte_flow_query(r->port, f->rule, count, &counted, NULL) != 0)
 		return;
+
 	if (counted.hits < f->hits)
 		fail_msg("flow %u: hits fell from %" PRIu64 " to %" PRIu64, src_port_of(f), f->hits,
 			 counted.hits);
-	f->hits = counted.hits;
+	f->hits = counted.reset ? 0 : counted.hits;
+}
+
+static void
+query_all_by_handle(void)
+{
+	struct rte_flow_query_count counted = {0};
+
+	if (r->count == NULL ||
+	    rte_flow_action_handle_query(r->port, r->count, &counted, NULL) != 0)
+		return;
+	if (counted.hits < r->count_hits)
+		fail_msg("hits of all fell from %" PRIu64 " to %" PRIu64, r->count_hits,
+			 counted.hits);
+	r->count_hits = counted.hits;
 }
 
 void
 random_op_query_all(void)
 {
+	query_all_by_handle();
 	for (unsigned int i = 0; i < RANDOM_FLOWS; i++)
 		random_query(&r->flow[i]);
 }
@@ -65,8 +83,10 @@ random_create(struct random_flow *f)
 	f->handle = -1;
 	f->hits = 0;
 	f->tabled = false;
-	f->counts = !by_handle && random_one_in(2);
-	f->ages = !by_handle && !f->counts && r->mode != RANDOM_GENTLE && random_one_in(6);
+	f->shared = !by_handle && r->count != NULL && random_one_in(4);
+	f->counts = !by_handle && !f->shared && random_one_in(2);
+	f->ages = !by_handle && !f->shared && !f->counts && r->mode != RANDOM_GENTLE &&
+		  random_one_in(6);
 	octo_port_build(&rule, src_port_of(f), f->queue);
 	if (f->counts)
 		rule.actions[nb++] = count[0];
@@ -79,6 +99,9 @@ random_create(struct random_flow *f)
 	if (by_handle) {
 		f->handle = h - r->handle;
 		f->rule = octo_port_steer_by(r->port, src_port_of(f), h->action, &error);
+	} else if (f->shared) {
+		f->rule = octo_port_steer_and_count_by(r->port, src_port_of(f), f->queue, r->count,
+						       &error);
 	} else {
 		f->rule = rte_flow_create(r->port, &rule.attr, rule.pattern, rule.actions, &error);
 	}
@@ -155,6 +178,8 @@ random_op_replace(void)
 		random_send_gently();
 	f->queue = random_below(RANDOM_QUEUES);
 	f->counts = false;
+	f->shared = false;
+	f->ages = false;
 	f->rule = octo_port_steer(r->port, src_port_of(f), f->queue, NULL);
 	random_say("replaced %u to %u: %p", src_port_of(f), f->queue, (void *)f->rule);
 }
@@ -175,6 +200,7 @@ random_op_flush(void)
 	random_pull();
 	memset(r->flow, 0, sizeof(r->flow));
 	memset(r->other, 0, sizeof(r->other));
+	memset(r->steered, 0, sizeof(r->steered));
 }
 
 void
@@ -231,6 +257,7 @@ random_op_update(void)
 	f->handle = -1;
 	f->counts = counts;
 	f->ages = false;
+	f->shared = false;
 	f->hits = 0;
 #endif
 }
@@ -250,5 +277,83 @@ random_op_aged(void)
 		assert_true(f >= r->flow && f < r->flow + RANDOM_FLOWS);
 		assert_non_null(f->rule);
 		assert_true(f->ages);
+	}
+}
+
+/* A COUNT action of several rules: it may only be destroyed without them. */
+void
+random_op_count(void)
+{
+	const struct rte_flow_indir_action_conf conf = {.ingress = 1};
+	bool used = false;
+	int ret;
+
+	if (r->count == NULL) {
+		r->count = rte_flow_action_handle_create(r->port, &conf, &count[0], NULL);
+		r->count_hits = 0;
+		random_say("count of all: %p", (void *)r->count);
+		return;
+	}
+	if (!random_one_in(3))
+		return;
+	for (unsigned int i = 0; i < RANDOM_FLOWS; i++)
+		used |= r->flow[i].rule != NULL && r->flow[i].shared;
+	ret = rte_flow_action_handle_destroy(r->port, r->count, NULL);
+	random_say("count of all destroyed: %d", ret);
+	assert_true(ret != 0 || !used);
+	if (ret == 0)
+		r->count = NULL;
+}
+
+/* Commands give way: their rules may be gone after a start, or with their queue. */
+unsigned int
+random_nb_steered(void)
+{
+	struct octo_view_rule rules[64];
+	uint32_t total;
+	const int nb = rte_pmd_octo_view_rules(r->port, 0, rules, RTE_DIM(rules), &total);
+	unsigned int nb_steered = 0;
+
+	for (int i = 0; i < nb; i++) {
+		const unsigned int f = rte_be_to_cpu_16(rules[i].tuple.src_port) -
+				       RANDOM_FIRST_PORT - RANDOM_FLOWS;
+
+		if (f >= RANDOM_FREE || rules[i].learned)
+			continue;
+		nb_steered++;
+		assert_true(r->steered[f]);
+	}
+	return nb_steered;
+}
+
+/* Flows of which no rule is made by ethdev. */
+void
+random_op_steer(void)
+{
+	const unsigned int i = random_below(RANDOM_FREE / 2);
+	struct rte_pmd_octo_tuple tuple;
+	struct rte_flow_error error;
+	int ret;
+
+	assert_int_equal(rte_pmd_octo_tuple_read(&tuple, "udp", "10.0.0.1",
+						 RANDOM_FIRST_PORT + RANDOM_FLOWS + i, "10.0.0.2",
+						 9, NULL),
+			 0);
+	if (!r->steered[i]) {
+		ret = rte_pmd_octo_steer_add(r->port, &tuple, random_below(RANDOM_QUEUES), &error);
+		random_say("steer %u: %d", i, ret);
+		r->steered[i] = ret == 0;
+	} else if (random_one_in(2)) {
+		ret = rte_pmd_octo_steer_move(r->port, &tuple, random_below(RANDOM_QUEUES), &error);
+		random_say("steered %u moves: %d", i, ret);
+	} else if (random_one_in(4)) {
+		ret = rte_pmd_octo_steer_remove_all(r->port, &error);
+		random_say("steer none: %d", ret);
+		if (ret >= 0)
+			memset(r->steered, 0, sizeof(r->steered));
+	} else {
+		ret = rte_pmd_octo_steer_remove(r->port, &tuple, &error);
+		random_say("steered %u is removed: %d", i, ret);
+		r->steered[i] = ret != 0 && ret != -ENOENT;
 	}
 }

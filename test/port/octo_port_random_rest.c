@@ -6,6 +6,7 @@
 #include "mpsim_control.h"
 #include "octo_port_random.h"
 #include "octo_private.h"
+#include "rte_pmd_octo.h"
 
 /* After the last fault: a PF that could not join is tried again a minute later. */
 #define ROUND_US 5000
@@ -21,7 +22,8 @@ random_is_whole(void)
 	for (unsigned int pf = 0; pf < r->nb_ports; pf++)
 		if (!octo_port_pf_is_there(pf) || !octo_port_pf_is_started(r->port, pf))
 			return false;
-	return !r->stopped && octo_port_xstat(r->port, "usable_pfs") == r->conf->nb_pfs;
+	return !r->stopped && rte_eth_devices[r->port].data->nb_rx_queues == r->nb_queues &&
+	       octo_port_xstat(r->port, "usable_pfs") == r->conf->nb_pfs;
 }
 
 void
@@ -60,13 +62,19 @@ random_settle(void)
 	random_say("settle");
 	octo_port_run_on(0);
 	random_agent_heal();
+	random_relent();
+	rte_eth_dev_set_link_up(r->port);
 	random_fault("T,clear");
 	for (unsigned int pf = 0; pf < r->nb_ports; pf++)
 		random_fault("%s,clear", octo_port_pf_name(pf));
+	r->nb_queues = RANDOM_QUEUES;
 	/* a PF may be about to go */
 	random_rest(PENDING_ROUNDS);
 	for (unsigned int round = 0; round < MAX_ROUNDS && !random_is_whole(); round++) {
-		if (r->unconfigured)
+		if (rte_eth_devices[r->port].data->nb_rx_queues != r->nb_queues && !r->stopped)
+			random_stop();
+		if (r->unconfigured ||
+		    (r->stopped && rte_eth_devices[r->port].data->nb_rx_queues != r->nb_queues))
 			random_bring_up();
 		else if (r->stopped)
 			random_start();
@@ -75,8 +83,11 @@ random_settle(void)
 		random_rest(1);
 	}
 	assert_true(random_is_whole());
+	/* the NIC keeps its own while none of its PFs is there */
+	random_fault("T,clear");
 	start_queues();
 	assert_int_equal(rte_flow_isolate(r->port, 0, NULL), 0);
+	rte_eth_timesync_disable(r->port);
 	if (r->has_table)
 		rte_flow_push(r->port, 0, NULL);
 	random_rest(REST_ROUNDS);
@@ -96,6 +107,7 @@ check_tables(void)
 		return;
 	for (unsigned int i = 0; i < RANDOM_FLOWS; i++)
 		rules += r->flow[i].rule != NULL;
+	rules += random_nb_steered();
 	for (unsigned int i = 0; i < 2; i++)
 		transfers += r->other[i] != NULL;
 	mpsim_control_lock();
@@ -130,7 +142,8 @@ check_flow(struct random_flow *f)
 	if (f->handle >= 0)
 		f->queue = r->handle[f->handle].queue;
 	/* of slices, a shared action names the leg, and a rule that ages is generic */
-	if (((f->handle < 0 && !f->ages) || !r->conf->sliced) && octo_tier_has_mpfs(octo->tier) &&
+	if (((f->handle < 0 && !f->ages && !f->shared) || !r->conf->sliced) &&
+	    octo_tier_has_mpfs(octo->tier) &&
 	    octo_port_rule_pf(r->port, src_port) != octo_topo_home_of(octo, f->queue))
 		fail_msg("flow %u is on PF %d, its queue %u on %u", src_port,
 			 octo_port_rule_pf(r->port, src_port), f->queue,
@@ -203,6 +216,9 @@ destroy_all(void)
 			assert_int_equal(
 				rte_flow_action_handle_destroy(r->port, r->handle[i].action, NULL),
 				0);
+	if (r->count != NULL)
+		assert_int_equal(rte_flow_action_handle_destroy(r->port, r->count, NULL), 0);
+	assert_true(rte_pmd_octo_steer_remove_all(r->port, &error) >= 0);
 	if (r->has_table)
 		octo_port_table_destroy(&r->table);
 	random_forget_objects();
@@ -220,6 +236,7 @@ random_check_end(void)
 	assert_int_equal(rte_pmd_mpsim_account_get("T", &account), 0);
 	assert_true(account.rules == 0 || r->may_keep);
 	octo_port_destroy();
+	random_watch_pfs(false);
 	if (r->by_agent)
 		random_agent_end();
 	assert_int_equal(rte_mempool_in_use_count(octo_port_pool), 0);

@@ -74,7 +74,7 @@ random_op_reta(void)
 	for (unsigned int i = 0; i < RETA_SIZE; i++) {
 		reta[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
 		reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] = random_below(
-			RANDOM_QUEUES);
+			r->nb_queues);
 	}
 	/* in tier partition, which has one of its own, this ends the tier */
 	ret = rte_eth_dev_rss_reta_update(r->port, reta, RETA_SIZE);
@@ -87,6 +87,7 @@ random_op_reset_stats(void)
 	if (!random_one_in(4))
 		return;
 	random_say("reset of counters");
+	random_forget_xstats();
 	if (random_one_in(2))
 		rte_eth_stats_reset(r->port);
 	else
@@ -139,6 +140,7 @@ check_pf(const struct rte_eth_dev_data *ours, unsigned int pf)
 	assert_int_equal(theirs->promiscuous, ours->promiscuous && shares);
 	assert_int_equal(theirs->all_multicast, ours->all_multicast && shares);
 	check_addresses(ours, port, apart ? pf : 0, shares);
+	random_check_rare_settings(pf, shares);
 }
 
 void

@@ -65,6 +65,22 @@ random_op_stop_or_start(void)
 		random_start();
 }
 
+/* Rules may need more. */
+void
+random_op_nb_queues(void)
+{
+	const uint16_t before = r->nb_queues;
+
+	if (!random_one_in(12))
+		return;
+	random_stop();
+	if (!r->stopped)
+		return;
+	r->nb_queues = 1 + random_below(RANDOM_QUEUES);
+	if (rte_eth_devices[r->port].data->nb_rx_queues != r->nb_queues && random_bring_up() != 0)
+		r->nb_queues = before;
+}
+
 void
 random_op_rx_queue(void)
 {
@@ -129,6 +145,7 @@ random_op_reset(void)
 	if (ret == -ENOTSUP || ret == -EPERM)
 		return;
 	random_forget_objects();
+	r->nb_groups = 0;
 	r->unconfigured = true;
 	random_bring_up();
 }
@@ -151,5 +168,7 @@ random_op_close(void)
 	r->unconfigured = true;
 	r->stopped = true;
 	random_reset_counters();
+	random_forget_xstats();
+	r->nb_groups = 0;
 	random_bring_up();
 }

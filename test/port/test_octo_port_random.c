@@ -10,8 +10,8 @@
  * changes only: no packet is lost, and each flow stays in order.
  *
  * OCTO_PORT_SEED is the first seed, OCTO_PORT_RUNS how many are tried with each kind of port,
- * OCTO_PORT_KIND the only kind. OCTO_PORT_STEPS=3,7-9 leaves out all other steps, OCTO_PORT_TRACE=1
- * shows what they do.
+ * OCTO_PORT_KIND the only kind, OCTO_PORT_LENGTH the number of operations. OCTO_PORT_STEPS=3,7-9
+ * leaves out all other steps, OCTO_PORT_TRACE=1 shows what they do.
  */
 
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 #include "octo_port_agent.h"
 #include "octo_port_random.h"
 
-#define STEPS 300
 /* Stands for a devarg that names a socket. */
 #define BY_AGENT "agent"
 
@@ -59,6 +58,12 @@ static const struct {
 	{random_op_refuse_rules, 2, 0},
 	{random_op_reta, 2, 0},
 	{random_op_setting, 3, 0},
+	{random_op_rare_setting, 3, 0},
+	{random_op_question, 3, 1},
+	{random_op_count, 1, 0},
+	{random_op_steer, 2, 0},
+	{random_op_refuse_to_join, 1, 0},
+	{random_op_nb_queues, 1, 0},
 	{random_op_reset_stats, 1, 0},
 	{random_op_stop_or_start, 2, 0},
 	{random_op_rx_queue, 2, 0},
@@ -122,6 +127,7 @@ static void
 run(const struct octo_port_conf *conf, enum random_mode mode, unsigned long seed)
 {
 	struct random_port *r = &random_port;
+	const unsigned int nb_steps = number("OCTO_PORT_LENGTH", 300);
 	struct octo_port_conf own = *conf;
 
 	memset(r, 0, sizeof(*r));
@@ -132,12 +138,15 @@ run(const struct octo_port_conf *conf, enum random_mode mode, unsigned long seed
 	r->nb_ports = conf->sliced ? 1 : conf->nb_pfs;
 	r->seed = seed;
 	r->ejected = -1;
+	r->nb_queues = RANDOM_QUEUES;
 	r->stopped = true;
 	if (r->by_agent) {
 		octo_port_agent_prepare(0);
 		own.octo = octo_port_agent.arg;
 		r->conf = &own;
 	}
+	random_forget_xstats();
+	random_watch_pfs(true);
 	r->port = octo_port_create(r->conf);
 	octo_port_run_on(0);
 	assert_int_equal(random_bring_up(), 0);
@@ -147,7 +156,7 @@ run(const struct octo_port_conf *conf, enum random_mode mode, unsigned long seed
 	/* a call may wait for a poller */
 	if (mode == RANDOM_GENTLE)
 		octo_port_meanwhile(random_poll_all);
-	for (unsigned int step = 0; step < STEPS; step++) {
+	for (unsigned int step = 0; step < nb_steps; step++) {
 		random_step(step);
 		if (!is_left_out(step))
 			do_one();
