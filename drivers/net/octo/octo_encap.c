@@ -61,9 +61,7 @@ tunnel_add_locked(struct octo_dev *octo, const struct rte_eth_udp_tunnel *tunnel
 int
 octo_tunnel_add(struct rte_eth_dev *dev, struct rte_eth_udp_tunnel *tunnel)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, tunnel_add_locked(octo, tunnel));
+	return OCTO_CALL_LOCKED(dev, tunnel_add_locked, tunnel);
 }
 
 static int
@@ -82,9 +80,7 @@ tunnel_del_locked(struct octo_dev *octo, const struct rte_eth_udp_tunnel *tunnel
 int
 octo_tunnel_del(struct rte_eth_dev *dev, struct rte_eth_udp_tunnel *tunnel)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, tunnel_del_locked(octo, tunnel));
+	return OCTO_CALL_LOCKED(dev, tunnel_del_locked, tunnel);
 }
 
 struct pvid {

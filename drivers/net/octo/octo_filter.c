@@ -254,10 +254,9 @@ mc_list_locked(struct octo_dev *octo, const struct mc_arg *arg)
 int
 octo_mc_list(struct rte_eth_dev *dev, struct rte_ether_addr *list, uint32_t nb)
 {
-	struct octo_dev *octo = octo_of(dev);
 	const struct mc_arg arg = {.list = list, .nb = nb};
 
-	return OCTO_LOCKED(octo, mc_list_locked(octo, &arg));
+	return OCTO_CALL_LOCKED(dev, mc_list_locked, &arg);
 }
 
 struct vlan_arg {

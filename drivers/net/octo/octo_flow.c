@@ -156,46 +156,36 @@ octo_flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 int
 octo_flow_destroy(struct rte_eth_dev *dev, struct rte_flow *rule, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_rule_retire_locked(octo, rule, error));
+	return OCTO_CALL_LOCKED(dev, octo_rule_retire_locked, rule, error);
 }
 
 int
 octo_flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_rule_list_flush_locked(octo, error));
+	return OCTO_CALL_LOCKED(dev, octo_rule_list_flush_locked, error);
 }
 
 int
 octo_flow_query(struct rte_eth_dev *dev, struct rte_flow *rule,
 		const struct rte_flow_action *actions, void *data, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
 	while (actions->type == RTE_FLOW_ACTION_TYPE_VOID)
 		actions++;
-	return OCTO_LOCKED(octo, octo_rule_hits_query_locked(octo, rule, actions, data, error));
+	return OCTO_CALL_LOCKED(dev, octo_rule_hits_query_locked, rule, actions, data, error);
 }
 
 int
 octo_flow_dev_dump(struct rte_eth_dev *dev, struct rte_flow *rule, FILE *file,
 		   struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_rule_dump_locked(octo, rule, file, error));
+	return OCTO_CALL_LOCKED(dev, octo_rule_dump_locked, rule, file, error);
 }
 
 int
 octo_flow_get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb,
 			 struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_rule_aged_locked(octo, contexts, nb, error));
+	return OCTO_CALL_LOCKED(dev, octo_rule_aged_locked, contexts, nb, error);
 }
 
 /* A rule of a template table, on no PF so far. */
@@ -250,9 +240,7 @@ octo_flow_isolate_again_locked(struct octo_dev *octo)
 int
 octo_flow_isolate(struct rte_eth_dev *dev, int set, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, isolate_locked(octo, set, error));
+	return OCTO_CALL_LOCKED(dev, isolate_locked, set, error);
 }
 
 struct rte_flow_action_handle *
@@ -260,34 +248,26 @@ octo_flow_action_handle_create(struct rte_eth_dev *dev,
 			       const struct rte_flow_indir_action_conf *conf,
 			       const struct rte_flow_action *action, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_indirect_create_locked(octo, conf, action, error));
+	return OCTO_CALL_LOCKED(dev, octo_indirect_create_locked, conf, action, error);
 }
 
 int
 octo_flow_action_handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
 				struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_indirect_destroy_locked(octo, handle, error));
+	return OCTO_CALL_LOCKED(dev, octo_indirect_destroy_locked, handle, error);
 }
 
 int
 octo_flow_action_handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
 			       const void *update, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_indirect_update_locked(octo, handle, update, error));
+	return OCTO_CALL_LOCKED(dev, octo_indirect_update_locked, handle, update, error);
 }
 
 int
 octo_flow_action_handle_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle,
 			      void *data, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, octo_indirect_query_locked(octo, handle, data, error));
+	return OCTO_CALL_LOCKED(dev, octo_indirect_query_locked, handle, data, error);
 }

@@ -241,9 +241,8 @@ octo_flow_async_create(struct rte_eth_dev *dev, uint32_t queue_id,
 		.pattern_index = pattern_index,
 		.actions_index = actions_index,
 	};
-	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, create_locked(octo, queue_id, attr, &r, user_data, error));
+	return OCTO_CALL_LOCKED(dev, create_locked, queue_id, attr, &r, user_data, error);
 }
 
 int
@@ -251,26 +250,20 @@ octo_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue_id,
 			const struct rte_flow_op_attr *attr, struct rte_flow *rule, void *user_data,
 			struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, destroy_locked(octo, queue_id, attr, rule, user_data, error));
+	return OCTO_CALL_LOCKED(dev, destroy_locked, queue_id, attr, rule, user_data, error);
 }
 
 int
 octo_flow_push(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, push_locked(octo, queue_id, error));
+	return OCTO_CALL_LOCKED(dev, push_locked, queue_id, error);
 }
 
 int
 octo_flow_pull(struct rte_eth_dev *dev, uint32_t queue_id, struct rte_flow_op_result results[],
 	       uint16_t nb_results, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, pull_locked(octo, queue_id, results, nb_results, error));
+	return OCTO_CALL_LOCKED(dev, pull_locked, queue_id, results, nb_results, error);
 }
 
 struct rte_flow_action_handle *
@@ -280,13 +273,8 @@ octo_flow_async_action_handle_create(struct rte_eth_dev *dev, uint32_t queue_id,
 				     const struct rte_flow_action *action, void *user_data,
 				     struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-	struct rte_flow_action_handle *handle;
-
-	octo_lock(octo);
-	handle = handle_create_locked(octo, queue_id, attr, conf, action, user_data, error);
-	octo_unlock(octo);
-	return handle;
+	return OCTO_CALL_LOCKED(dev, handle_create_locked, queue_id, attr, conf, action, user_data,
+				error);
 }
 
 int
@@ -296,9 +284,8 @@ octo_flow_async_action_handle_destroy(struct rte_eth_dev *dev, uint32_t queue_id
 				      struct rte_flow_error *error)
 {
 	const struct op op = {.kind = HANDLE_DESTROY, .user_data = user_data, .handle = handle};
-	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, handle_op_locked(octo, queue_id, attr, &op, error));
+	return OCTO_CALL_LOCKED(dev, handle_op_locked, queue_id, attr, &op, error);
 }
 
 int
@@ -313,9 +300,8 @@ octo_flow_async_action_handle_update(struct rte_eth_dev *dev, uint32_t queue_id,
 		.handle = handle,
 		.data = (void *)(uintptr_t)update,
 	};
-	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, handle_op_locked(octo, queue_id, attr, &op, error));
+	return OCTO_CALL_LOCKED(dev, handle_op_locked, queue_id, attr, &op, error);
 }
 
 int
@@ -330,7 +316,6 @@ octo_flow_async_action_handle_query(struct rte_eth_dev *dev, uint32_t queue_id,
 		.handle = (void *)(uintptr_t)handle,
 		.data = data,
 	};
-	struct octo_dev *octo = octo_of(dev);
 
-	return OCTO_LOCKED(octo, handle_op_locked(octo, queue_id, attr, &op, error));
+	return OCTO_CALL_LOCKED(dev, handle_op_locked, queue_id, attr, &op, error);
 }

@@ -499,9 +499,8 @@ int
 octo_flow_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port,
 		   struct rte_flow_queue_info *queue, struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
 	uint32_t max_size;
-	int ret = OCTO_LOCKED(octo, info_get_locked(octo, port, &max_size, error));
+	int ret = OCTO_CALL_LOCKED(dev, info_get_locked, port, &max_size, error);
 
 	if (ret == 0 && queue != NULL)
 		queue->max_size = max_size;
@@ -513,9 +512,7 @@ octo_flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *at
 		    uint16_t nb_queue, const struct rte_flow_queue_attr *queue_attr[],
 		    struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, configure_locked(octo, attr, nb_queue, queue_attr, error));
+	return OCTO_CALL_LOCKED(dev, configure_locked, attr, nb_queue, queue_attr, error);
 }
 
 struct rte_flow_pattern_template *
@@ -525,18 +522,15 @@ octo_flow_pattern_template_create(struct rte_eth_dev *dev,
 				  struct rte_flow_error *error)
 {
 	const struct making m = {.pattern_attr = attr, .pattern = pattern};
-	struct octo_dev *octo = octo_of(dev);
 
-	return (void *)OCTO_LOCKED(octo, create_template(octo, &m, error));
+	return (void *)OCTO_CALL_LOCKED(dev, create_template, &m, error);
 }
 
 int
 octo_flow_pattern_template_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *t,
 				   struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, destroy_template(octo, (void *)t, error));
+	return OCTO_CALL_LOCKED(dev, destroy_template, (void *)t, error);
 }
 
 struct rte_flow_actions_template *
@@ -547,18 +541,15 @@ octo_flow_actions_template_create(struct rte_eth_dev *dev,
 				  struct rte_flow_error *error)
 {
 	const struct making m = {.actions_attr = attr, .actions = actions, .masks = masks};
-	struct octo_dev *octo = octo_of(dev);
 
-	return (void *)OCTO_LOCKED(octo, create_template(octo, &m, error));
+	return (void *)OCTO_CALL_LOCKED(dev, create_template, &m, error);
 }
 
 int
 octo_flow_actions_template_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *t,
 				   struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, destroy_template(octo, (void *)t, error));
+	return OCTO_CALL_LOCKED(dev, destroy_template, (void *)t, error);
 }
 
 struct rte_flow_template_table *
@@ -569,7 +560,6 @@ octo_flow_template_table_create(struct rte_eth_dev *dev,
 				struct rte_flow_error *error)
 {
 	struct rte_flow_template_table *t = calloc(1, sizeof(*t));
-	struct octo_dev *octo = octo_of(dev);
 
 	if (t == NULL) {
 		octo_flow_fail(error, ENOMEM, "no memory for the template table");
@@ -579,14 +569,12 @@ octo_flow_template_table_create(struct rte_eth_dev *dev,
 	t->nb_actions = nb_actions;
 	memcpy(t->patterns, patterns, nb_patterns * sizeof(patterns[0]));
 	memcpy(t->actions, actions, nb_actions * sizeof(actions[0]));
-	return OCTO_LOCKED(octo, create_table(octo, t, attr, error)) == 0 ? t : NULL;
+	return OCTO_CALL_LOCKED(dev, create_table, t, attr, error) == 0 ? t : NULL;
 }
 
 int
 octo_flow_template_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *t,
 				 struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, destroy_table(octo, t, error));
+	return OCTO_CALL_LOCKED(dev, destroy_table, t, error);
 }

@@ -89,9 +89,7 @@ int
 octo_flow_actions_update(struct rte_eth_dev *dev, struct rte_flow *rule,
 			 const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, update_locked(octo, rule, actions, error));
+	return OCTO_CALL_LOCKED(dev, update_locked, rule, actions, error);
 }
 
 RTE_INIT(octo_flow_update_init)

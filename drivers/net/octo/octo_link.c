@@ -133,15 +133,11 @@ octo_link_start_locked(struct octo_dev *octo)
 int
 octo_set_link_up(struct rte_eth_dev *dev)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, set_link_locked(octo, true));
+	return OCTO_CALL_LOCKED(dev, set_link_locked, true);
 }
 
 int
 octo_set_link_down(struct rte_eth_dev *dev)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, set_link_locked(octo, false));
+	return OCTO_CALL_LOCKED(dev, set_link_locked, false);
 }

@@ -30,4 +30,11 @@ void octo_unlock_counts(struct octo_dev *octo);
 		octo_locked_ret;                                                                   \
 	})
 
+/* The value of fn(octo, ...) with the mutex of the ethdev's octo port held. */
+#define OCTO_CALL_LOCKED(dev, fn, ...)                                                             \
+	__extension__({                                                                            \
+		struct octo_dev *octo_called = octo_of(dev);                                       \
+		OCTO_LOCKED(octo_called, fn(octo_called, __VA_ARGS__));                            \
+	})
+
 #endif /* OCTO_LOCK_H */

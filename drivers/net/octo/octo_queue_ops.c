@@ -46,9 +46,7 @@ rx_queue_start_locked(struct octo_dev *octo, uint16_t queue_id)
 int
 octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, rx_queue_start_locked(octo, queue_id));
+	return OCTO_CALL_LOCKED(dev, rx_queue_start_locked, queue_id);
 }
 
 static int
@@ -72,9 +70,7 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 int
 octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, rx_queue_stop_locked(octo, queue_id));
+	return OCTO_CALL_LOCKED(dev, rx_queue_stop_locked, queue_id);
 }
 
 static int
@@ -91,9 +87,7 @@ tx_queue_start_locked(struct octo_dev *octo, uint16_t queue_id)
 int
 octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, tx_queue_start_locked(octo, queue_id));
+	return OCTO_CALL_LOCKED(dev, tx_queue_start_locked, queue_id);
 }
 
 static int
@@ -113,9 +107,7 @@ tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 int
 octo_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, tx_queue_stop_locked(octo, queue_id));
+	return OCTO_CALL_LOCKED(dev, tx_queue_stop_locked, queue_id);
 }
 
 /*
@@ -147,10 +139,8 @@ octo_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc
 		    unsigned int socket, const struct rte_eth_rxconf *conf,
 		    struct rte_mempool *pool)
 {
-	struct octo_dev *octo = octo_of(dev);
-
 	RTE_SET_USED(socket);
-	return OCTO_LOCKED(octo, rx_queue_setup_locked(octo, queue_id, nb_desc, conf, pool));
+	return OCTO_CALL_LOCKED(dev, rx_queue_setup_locked, queue_id, nb_desc, conf, pool);
 }
 
 static int
@@ -170,10 +160,8 @@ int
 octo_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue_id, uint16_t nb_desc,
 		    unsigned int socket, const struct rte_eth_txconf *conf)
 {
-	struct octo_dev *octo = octo_of(dev);
-
 	RTE_SET_USED(socket);
-	return OCTO_LOCKED(octo, tx_queue_setup_locked(octo, queue_id, nb_desc, conf));
+	return OCTO_CALL_LOCKED(dev, tx_queue_setup_locked, queue_id, nb_desc, conf);
 }
 
 /*

@@ -48,9 +48,7 @@ reta_update_locked(struct octo_dev *octo, const struct rte_eth_rss_reta_entry64 
 int
 octo_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, reta_update_locked(octo, conf, size));
+	return OCTO_CALL_LOCKED(dev, reta_update_locked, conf, size);
 }
 
 /* The RETA of octo queues, where the port's is of slices. */
@@ -85,9 +83,7 @@ reta_query_locked(struct octo_dev *octo, struct rte_eth_rss_reta_entry64 *conf, 
 int
 octo_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, reta_query_locked(octo, conf, size));
+	return OCTO_CALL_LOCKED(dev, reta_query_locked, conf, size);
 }
 
 static int
@@ -128,9 +124,7 @@ hash_update_locked(struct octo_dev *octo, const struct rte_eth_rss_conf *wanted)
 int
 octo_rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, hash_update_locked(octo, conf));
+	return OCTO_CALL_LOCKED(dev, hash_update_locked, conf);
 }
 
 /* Only a query of the key ends tier partition: the hash types are the same on all PFs. */
@@ -151,7 +145,5 @@ hash_get_locked(struct octo_dev *octo, struct rte_eth_rss_conf *conf)
 int
 octo_rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, hash_get_locked(octo, conf));
+	return OCTO_CALL_LOCKED(dev, hash_get_locked, conf);
 }

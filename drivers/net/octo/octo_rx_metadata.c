@@ -63,9 +63,7 @@ negotiate_locked(struct octo_dev *octo, uint64_t *features)
 int
 octo_rx_metadata_negotiate(struct rte_eth_dev *dev, uint64_t *features)
 {
-	struct octo_dev *octo = octo_of(dev);
-
-	return OCTO_LOCKED(octo, negotiate_locked(octo, features));
+	return OCTO_CALL_LOCKED(dev, negotiate_locked, features);
 }
 
 int
