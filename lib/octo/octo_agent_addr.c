@@ -127,7 +127,6 @@ octo_agent_addr_read(struct octo_agent_addr *addr, const char *text, char *why, 
 	return refuse(why, why_len, "unix:PATH, tcp:ADDRESS:PORT or dev:PATH is expected");
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_addr_is_local)
 bool
 octo_agent_addr_is_local(const struct octo_agent_addr *addr)
 {

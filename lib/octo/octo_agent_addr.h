@@ -45,7 +45,6 @@ __rte_internal
 int octo_agent_addr_read(struct octo_agent_addr *addr, const char *text, char *why, size_t why_len);
 
 /** Can only this machine reach the address? */
-__rte_internal
 bool octo_agent_addr_is_local(const struct octo_agent_addr *addr);
 
 #endif /* OCTO_AGENT_ADDR_H */

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <eal_export.h>
 #include <rte_byteorder.h>
 #include <rte_common.h>
 
@@ -172,7 +171,6 @@ copy_header(struct wire *w, struct octo_agent_msg *msg, uint16_t *type, uint16_t
 	copy_number(w, &msg->seq, 4);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_msg_write)
 size_t
 octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg)
 {

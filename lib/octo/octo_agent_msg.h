@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <rte_compat.h>
-
 #include "octo_agent_secret.h"
 #include "octo_tuple.h"
 
@@ -102,7 +100,6 @@ struct octo_agent_msg {
  * @return
  *   Its length in bytes.
  */
-__rte_internal
 size_t octo_agent_msg_write(uint8_t *bytes, const struct octo_agent_msg *msg);
 
 /**

@@ -81,7 +81,6 @@ octo_agent_secret_read(struct octo_agent_secret *secret, const char *path, char 
 	return ret;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_secret_equal)
 bool
 octo_agent_secret_equal(const struct octo_agent_secret *a, const struct octo_agent_secret *b)
 {

@@ -37,7 +37,6 @@ int octo_agent_secret_read(struct octo_agent_secret *secret, const char *path, c
 			   size_t why_len);
 
 /** Are the secrets equal? The time taken does not depend on where they differ. */
-__rte_internal
 bool octo_agent_secret_equal(const struct octo_agent_secret *a, const struct octo_agent_secret *b);
 
 #endif /* OCTO_AGENT_SECRET_H */

@@ -25,7 +25,6 @@ octo_agent_stream_init(struct octo_agent_stream *stream)
 	stream->noise = 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_agent_stream_attach)
 void
 octo_agent_stream_attach(struct octo_agent_stream *stream, int fd)
 {

@@ -38,7 +38,6 @@ __rte_internal
 void octo_agent_stream_init(struct octo_agent_stream *stream);
 
 /** Take over a file descriptor, which becomes non-blocking. */
-__rte_internal
 void octo_agent_stream_attach(struct octo_agent_stream *stream, int fd);
 
 /**

@@ -64,7 +64,6 @@ type_of(const struct ethtool_rx_flow_spec *fs)
 	return NULL;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_same_flow)
 bool
 octo_ethtool_same_flow(const struct ethtool_rx_flow_spec *a, const struct ethtool_rx_flow_spec *b)
 {
@@ -78,7 +77,6 @@ octo_ethtool_same_flow(const struct ethtool_rx_flow_spec *a, const struct ethtoo
 	       memcmp(a->m_u.hdata, b->m_u.hdata, len) == 0;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_read_tuple)
 bool
 octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_tuple *tuple)
 {
@@ -116,7 +114,6 @@ octo_ethtool_rss_len(uint32_t reta_size, uint32_t key_size)
 	return sizeof(struct ethtool_rxfh) + (size_t)reta_size * sizeof(uint32_t) + key_size;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_rss)
 void
 octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_t key_size)
 {
@@ -150,7 +147,6 @@ octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh, uint8_t xfrm)
 	memcpy((uint8_t *)rxfh + XFRM_OFFSET, &xfrm, sizeof(xfrm));
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_ask_hash)
 void
 octo_ethtool_ask_hash(struct ethtool_rxnfc *nfc, unsigned int i)
 {

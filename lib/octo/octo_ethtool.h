@@ -33,12 +33,10 @@ int octo_ethtool_fill_insert(struct ethtool_rxnfc *nfc, const struct octo_tuple 
 			     uint32_t queue, uint32_t location);
 
 /** Do two rules of ethtool(8), or of this file, match the same 5-tuple? */
-__rte_internal
 bool
 octo_ethtool_same_flow(const struct ethtool_rx_flow_spec *a, const struct ethtool_rx_flow_spec *b);
 
 /** Read the 5-tuple of a rule. Returns false if the rule matches anything else. */
-__rte_internal
 bool octo_ethtool_read_tuple(const struct ethtool_rx_flow_spec *fs, struct octo_tuple *tuple);
 
 /**
@@ -56,7 +54,6 @@ uint32_t octo_ethtool_free_location(const uint64_t *taken, uint32_t size);
 size_t octo_ethtool_rss_len(uint32_t reta_size, uint32_t key_size);
 
 /** Fill the question for RETA, key and hash function; 0 and 0 ask for the sizes alone. */
-__rte_internal
 void octo_ethtool_ask_rss(struct ethtool_rxfh *rxfh, uint32_t reta_size, uint32_t key_size);
 
 /**
@@ -88,7 +85,6 @@ void octo_ethtool_fill_default_reta(struct ethtool_rxfh *rxfh, uint8_t xfrm);
 #define OCTO_ETHTOOL_NB_HASHED 4
 
 /** Fill the question for the fields of the hash of flow type i. */
-__rte_internal
 void octo_ethtool_ask_hash(struct ethtool_rxnfc *nfc, unsigned int i);
 
 /**

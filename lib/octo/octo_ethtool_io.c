@@ -9,8 +9,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <eal_export.h>
-
 #include "octo_clock.h"
 #include "octo_ethtool_io.h"
 
@@ -22,7 +20,6 @@ octo_ethtool_io_open(void)
 	return fd >= 0 ? fd : -errno;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io)
 int
 octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 {
@@ -37,7 +34,6 @@ octo_ethtool_io(int fd, uint32_t ifindex, void *request)
 	return ret == -ENODEV ? -EBUSY : ret;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_io_netns)
 uint64_t
 octo_ethtool_io_netns(void)
 {

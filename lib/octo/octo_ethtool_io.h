@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include <rte_compat.h>
-
 /**
  * @file
  * The way to the kernel's ethtool functions. Port tests replace octo_ethtool_io(), as they have a
@@ -20,11 +18,9 @@ int octo_ethtool_io_open(void);
  * Send one request about a netdev, which may be renamed at any time. The answer is in its place.
  * Returns 0 or a negative errno.
  */
-__rte_internal
 int octo_ethtool_io(int fd, uint32_t ifindex, void *request);
 
 /** The network namespace of this process: indices of netdevs are unique in one only. 0: unknown. */
-__rte_internal
 uint64_t octo_ethtool_io_netns(void);
 
 /** Sleep until a socket can be read, or until octo_now() is so much. */

@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <eal_export.h>
 #include <rte_common.h>
 #include <rte_atomic.h>
 
@@ -186,7 +185,6 @@ octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_r
 	return NULL;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_journal_strike)
 void
 octo_ethtool_journal_strike(struct octo_ethtool_note *note)
 {

@@ -9,8 +9,6 @@
 
 #include <linux/ethtool.h>
 
-#include <rte_compat.h>
-
 /**
  * @file
  * The kernel does not know whose an ntuple rule is. So what octo changes of a netdev is written to
@@ -84,7 +82,6 @@ struct octo_ethtool_note *
 octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs);
 
 /** The rule is gone. */
-__rte_internal
 void octo_ethtool_journal_strike(struct octo_ethtool_note *note);
 
 #endif /* OCTO_ETHTOOL_JOURNAL_H */

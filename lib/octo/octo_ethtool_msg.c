@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <eal_export.h>
-
 #include "octo_ethtool.h"
 #include "octo_ethtool_msg.h"
 
@@ -17,7 +15,6 @@ rss_len(const struct ethtool_rxfh *rxfh, size_t room)
 	return octo_ethtool_rss_len(rxfh->indir_size, rxfh->key_size);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_msg_len)
 size_t
 octo_ethtool_msg_len(const void *request, size_t room)
 {

@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <rte_compat.h>
-
 #include "octo_ethtool_journal.h"
 
 /**
@@ -63,7 +61,6 @@ struct octo_ethtool_msg {
  * @return
  *   Bytes of the request, whatever the room; 0 if it is none of the protocol.
  */
-__rte_internal
 size_t octo_ethtool_msg_len(const void *request, size_t room);
 
 /** Is it an answer to the request that fits into the request's memory? */

@@ -209,7 +209,6 @@ write_before(struct octo_ethtool *et)
 	return ret == -EINVAL ? give_default(et) : ret;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_reta_give_back)
 int
 octo_ethtool_reta_give_back(struct octo_ethtool *et)
 {

@@ -33,7 +33,6 @@ read_rule(const struct octo_ethtool *et, uint32_t location, struct ethtool_rx_fl
 	return octo_ethtool_is_free(ret) ? -ENOENT : ret;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_is_noted)
 bool
 octo_ethtool_is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs)
 {

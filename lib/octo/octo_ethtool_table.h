@@ -90,7 +90,6 @@ octo_ethtool_is_free(int ret)
 }
 
 /** Is it the rule that was noted, rather than one that somebody has put in its place? */
-__rte_internal
 bool
 octo_ethtool_is_noted(const struct octo_ethtool_note *note, const struct ethtool_rx_flow_spec *fs);
 
@@ -114,7 +113,6 @@ __rte_internal
 int octo_ethtool_set_reta(struct octo_ethtool *et, const uint32_t *reta, uint32_t size);
 
 /** If the RETA is the one that the journal says, set the one from before, or the default. */
-__rte_internal
 int octo_ethtool_reta_give_back(struct octo_ethtool *et);
 
 /** @name Between octo_ethtool_table.c and octo_ethtool_reta.c @{ */

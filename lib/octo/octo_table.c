@@ -171,7 +171,6 @@ octo_table_count(const struct octo_table *t)
 	return t->nb;
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(octo_table_next)
 void *
 octo_table_next(const struct octo_table *t, uint32_t *next)
 {

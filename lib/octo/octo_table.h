@@ -72,7 +72,6 @@ size_t octo_table_bytes(const struct octo_table *t);
  * @return
  *   The next value, or NULL at the end.
  */
-__rte_internal
 void *octo_table_next(const struct octo_table *t, uint32_t *next);
 
 #endif /* OCTO_TABLE_H */
