@@ -211,6 +211,10 @@ common_refusal(int code)
 	}
 }
 
+#define BY_AGENT                                                                                   \
+	": for an application without it, octo-agent --ethtool IFACE asks the kernel, with the "   \
+	"devarg ethtool=unix:PATH"
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_rule_refusal)
 const char *
 octo_ethtool_rule_refusal(int code)
@@ -220,7 +224,7 @@ octo_ethtool_rule_refusal(int code)
 	switch (code) {
 	case EPERM:
 	case EACCES:
-		return "the kernel takes ntuple rules only from a process with CAP_NET_ADMIN";
+		return "the kernel takes ntuple rules only from a process with CAP_NET_ADMIN" BY_AGENT;
 	case ENOSPC:
 		return "the kernel's table of ntuple rules is full";
 	case EOPNOTSUPP:
@@ -245,7 +249,7 @@ octo_ethtool_reta_refusal(int code)
 	switch (code) {
 	case EPERM:
 	case EACCES:
-		return "the kernel lets only a process with CAP_NET_ADMIN change the RETA";
+		return "the kernel lets only a process with CAP_NET_ADMIN change the RETA" BY_AGENT;
 	case EOPNOTSUPP:
 		return "the netdev has no RETA that can be set";
 	case ERANGE:

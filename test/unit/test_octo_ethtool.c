@@ -312,7 +312,10 @@ test_each_refusal_has_its_sentence(void **state)
 			assert_string_not_equal(octo_ethtool_rule_refusal(codes[i]),
 						octo_ethtool_rule_refusal(codes[j]));
 	assert_non_null(strstr(octo_ethtool_rule_refusal(EPERM), "CAP_NET_ADMIN"));
+	assert_non_null(strstr(octo_ethtool_rule_refusal(EPERM), "octo-agent --ethtool IFACE"));
+	assert_non_null(strstr(octo_ethtool_rule_refusal(EPERM), "ethtool=unix:PATH"));
 	assert_non_null(strstr(octo_ethtool_reta_refusal(EPERM), "CAP_NET_ADMIN"));
+	assert_non_null(strstr(octo_ethtool_reta_refusal(EPERM), "ethtool=unix:PATH"));
 	assert_non_null(strstr(octo_ethtool_reta_refusal(ERANGE), "size"));
 	assert_string_not_equal(octo_ethtool_reta_refusal(EINVAL),
 				octo_ethtool_reta_refusal(EBUSY));
