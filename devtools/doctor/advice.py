@@ -25,8 +25,9 @@ BY_AGENT = ("octo-agent leads a flow from the wire to a VF of either PF by a rul
 SWITCH_AVOID = ["rules of others in the same switch (Open vSwitch, tc): it has one owner"]
 JOINED_STATES = (states.JOINED, states.HALF_JOINED)
 JOINED_BEFORE = [
-    "be root, or have CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF: for AF_XDP sockets, and for the rules "
-    "and the RETA, which net_octo sets as ethtool does",
+    "be root, or have CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK and CAP_SYS_ADMIN: for AF_XDP "
+    "sockets, and for the rules and the RETA, which net_octo sets as ethtool does (with less: see "
+    "Without CAP_NET_ADMIN in the guide)",
     "have DPDK's net_af_xdp, which is built where libxdp is",
     "free hugepages on the node of every PF, for a pool on each (pools=local)",
 ]

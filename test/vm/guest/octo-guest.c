@@ -5,13 +5,17 @@
  *
  *   octo-guest telemetry SOCKET COMMAND             one question to a DPDK process
  *   octo-guest udp SRC SPORT DST DPORT COUNT        datagrams from a kernel socket
+ *   octo-guest pin NAME PATH                        pins the only BPF map of that name
  */
 
 #include <arpa/inet.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/bpf.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -69,6 +73,35 @@ udp(char **argv)
 	return 0;
 }
 
+static int
+bpf(int command, union bpf_attr *attr)
+{
+	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+static int
+pin(char **argv)
+{
+	union bpf_attr next = {0};
+
+	while (bpf(BPF_MAP_GET_NEXT_ID, &next) == 0) {
+		union bpf_attr by_id = {.map_id = next.next_id};
+		struct bpf_map_info info = {0};
+		union bpf_attr what = {.info.info_len = sizeof(info)};
+		union bpf_attr where = {.pathname = (uintptr_t)argv[1]};
+		int map = bpf(BPF_MAP_GET_FD_BY_ID, &by_id);
+
+		what.info.bpf_fd = map;
+		what.info.info = (uintptr_t)&info;
+		where.bpf_fd = map;
+		if (bpf(BPF_OBJ_GET_INFO_BY_FD, &what) == 0 && strcmp(info.name, argv[0]) == 0)
+			return bpf(BPF_OBJ_PIN, &where) == 0 ? 0 : fail(argv[1]);
+		close(map);
+		next.start_id = next.next_id;
+	}
+	return fail(argv[0]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -76,6 +109,9 @@ main(int argc, char **argv)
 		return telemetry(argv + 2);
 	if (argc == 7 && strcmp(argv[1], "udp") == 0)
 		return udp(argv + 2);
-	fprintf(stderr, "octo-guest: telemetry SOCKET COMMAND | udp SRC SPORT DST DPORT COUNT\n");
+	if (argc == 4 && strcmp(argv[1], "pin") == 0)
+		return pin(argv + 2);
+	fprintf(stderr, "octo-guest: telemetry SOCKET COMMAND | udp SRC SPORT DST DPORT COUNT | "
+			"pin NAME PATH\n");
 	return 2;
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from octotest import env
+from octotest.agent import Agent
 from octotest.process import Process, ProcessError
 from octotest.testpmd import Testpmd, wait_until
 
@@ -124,10 +125,18 @@ class Guest:
         self._users[number] = Process(argv, prefix=self.prefix(number))
         return self._users[number]
 
-    def testpmd(self, vdevs: Sequence[str] = (), **more: Any) -> "GuestTestpmd":
-        """An interactive testpmd, with PCI devices by pci=ADDRESSES."""
+    def agent(self, options: Sequence[str], under: Sequence[str] = ()) -> Agent:
+        """An octo-agent without PFs, run by the command under."""
         number = self._free_shell()
-        pmd = GuestTestpmd(self, vdevs, prefix=self.prefix(number), **more)
+        agent = Agent([], [], options, memory=64, prefix=[*self.prefix(number), *under])
+        self._users[number] = agent
+        return agent
+
+    def testpmd(self, vdevs: Sequence[str] = (), under: Sequence[str] = (),
+                **more: Any) -> "GuestTestpmd":
+        """An interactive testpmd, with PCI devices by pci=ADDRESSES, run by the command under."""
+        number = self._free_shell()
+        pmd = GuestTestpmd(self, vdevs, prefix=[*self.prefix(number), *under], **more)
         self._users[number] = pmd
         return pmd
 

@@ -115,6 +115,12 @@ def has_driver(name: str) -> bool:
     return any(_pmd_directory().glob(f"librte_{name}.so*"))
 
 
+def knows_devarg(driver: str, devarg: str) -> bool:
+    """Does that driver take it?"""
+    return any(devarg.encode() in path.read_bytes()
+               for path in _pmd_directory().glob(f"librte_{driver}.so*"))
+
+
 def xdp_programs() -> List[Path]:
     """What libxdp loads into the kernel for an AF_XDP socket."""
     return [path for lib in Path("/usr").glob("lib*") for folder in ("bpf", "*-linux-gnu/bpf")
@@ -125,9 +131,10 @@ def xdp_programs() -> List[Path]:
 def _add_programs(tree: Tree) -> None:
     programs = [env.find_built("octo-testpmd"), env.find_built("octo-echo")]
     assert all(programs), "octo-testpmd or octo-echo was not built"
-    programs += [p for p in (env.find_built("octo-l3fwd-power"),
+    programs += [p for p in (env.find_built("octo-agent"), env.find_built("octo-l3fwd-power"),
                              env.test_program("octo-test-secondary")) if p and p.exists()]
-    programs += [Path(p) for p in map(env.find_binary, ("busybox", "ip", "tc", "ethtool")) if p]
+    programs += [Path(p) for p in map(env.find_binary,
+                                        ("busybox", "ip", "tc", "ethtool", "setpriv")) if p]
     for program in programs:
         tree.add(program)
     for built in env.built_plugins():
@@ -193,9 +200,12 @@ def _add_tools(tree: Tree) -> None:
     with tempfile.TemporaryDirectory() as base:
         for source in GUEST.glob("*.c"):
             program = Path(base) / source.stem
-            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o",
-                            str(program), str(source)], check=True)
-            tree.put(f"/usr/bin/{source.stem}", program.read_bytes(), 0o755)
+            preloaded = source.stem.startswith("lib")
+            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(program),
+                            str(source), *(["-shared", "-fPIC"] if preloaded else [])],
+                           check=True)
+            tree.put(f"/usr/lib/{source.stem}.so" if preloaded else f"/usr/bin/{source.stem}",
+                     program.read_bytes(), 0o755)
             for library in _libraries(program):
                 tree.add(library)
 
