@@ -30,6 +30,11 @@ HASH_KEY = ":".join(re.findall("..", (
 HOME_CHANNELS = {0: 0, 1: 3}  # of each queue while lcore 1 polls queue 0, lcore 2 queue 1
 SWAPPED_CHANNELS = {0: 1, 1: 2}
 GRACE_US = 1_000_000  # frames wait in the tap device and in QEMU while QEMU has no CPU
+MAP = "/sys/fs/bpf/xsks_map"  # of the sockets, pinned there for whoever lacks CAP_NET_ADMIN
+AGENT = "unix:/run/octo-eth0.sock"
+# What a testpmd keeps that has an XDP program and its map made by another.
+CONFINED = ("/usr/bin/setpriv", "--bounding-set=-all,+net_raw,+ipc_lock")
+CONFINED_CAPS = 1 << 13 | 1 << 14
 NO_RULES = ("the kernel has no such ntuple rules for this netdev: see ntuple in ethtool -k")
 
 
@@ -69,12 +74,13 @@ def reta(guest):
     return [int(channel) for row in rows for channel in row.split()]
 
 
-def start(guest):
-    """testpmd whose lcores are on different nodes."""
+def start(guest, af_xdp="", octo="", **more):
+    """testpmd whose lcores are on different nodes, with more devargs of both drivers."""
     pmd = guest.testpmd(
-        [f"--vdev=net_af_xdp0,iface=eth0,queue_count={CHANNELS}",
-         f"--vdev=net_octo0,pf=net_af_xdp0[0::2]@0,pf=net_af_xdp0[1::2]@1,grace_us={GRACE_US}"],
-        queues=QUEUES, mbufs=MBUFS, app=["--rss-ip"])
+        [f"--vdev=net_af_xdp0,iface=eth0,queue_count={CHANNELS}{af_xdp}",
+         "--vdev=net_octo0,pf=net_af_xdp0[0::2]@0,pf=net_af_xdp0[1::2]@1,"
+         f"grace_us={GRACE_US}{octo}"],
+        queues=QUEUES, mbufs=MBUFS, app=["--rss-ip"], **more)
     assert "Start ports failed" not in pmd.boot_text, pmd.boot_text
     return pmd
 
@@ -91,8 +97,13 @@ def testpmd(guest):
 @pytest.fixture(scope="module")
 def running(testpmd):
     """It returns frames, all of them (retry: for up to 10 s), and homes are known."""
-    view = View(testpmd)
-    testpmd.cmds(["set fwd 5tswap retry", "set burst tx delay 100 retry 100000", "start"])
+    return forward(testpmd)
+
+
+def forward(pmd):
+    """Begin, and wait until homes are known; the view."""
+    view = View(pmd)
+    pmd.cmds(["set fwd 5tswap retry", "set burst tx delay 100 retry 100000", "start"])
     await_homes(view, {0: 0, 1: 1})
     return view
 
@@ -224,6 +235,24 @@ def test_there_are_no_offloads(running):
         assert "Per Port" in shown and "CKSUM" not in shown
 
 
+def change_channels(guest, number):
+    """How an administrator's attempt ended."""
+    return guest.call(f"ethtool -L eth0 combined {number}")
+
+
+def test_channels_stay_while_the_port_is_there(guest, running, peer):
+    """virtio-net refuses fewer and more while XDP is on; the port notices nothing."""
+    running.pmd.cmd("")
+    said = len(running.pmd.text)
+    before = guest.run("ethtool -l eth0")
+    for number in (CHANNELS // 2, CHANNELS + 1):
+        refused = change_channels(guest, number)
+        assert refused.status != 0 and "Invalid argument" in refused.text, refused
+    assert guest.run("ethtool -l eth0") == before
+    assert_at_home(talk(running, peer))
+    assert "OCTO:" not in running.pmd.text[said:]
+
+
 def test_the_netdev_has_its_reta_back(guest, testpmd):
     """Once octo has ended."""
     own = {0, 1, 2}
@@ -242,3 +271,77 @@ def test_a_crash_is_made_good(guest):
         assert reta(guest) != own
     assert reta(guest) == own
     assert guest.call("ls /var/run/dpdk/octo_ethtool_*").status != 0
+
+
+@pytest.fixture
+def program(guest):
+    """An XDP program that root has loaded, and its map."""
+    path = next(path for path in initramfs.xdp_programs() if path.name == "xsk_def_xdp_prog.o")
+    guest.run(f"/usr/sbin/ip link set eth0 xdp object {path} section xdp"
+              f" && octo-guest pin xsks_map {MAP}")
+    yield
+    guest.run(f"/usr/sbin/ip link set eth0 xdp off; rm {MAP}")
+
+
+def start_confined(guest, octo=""):
+    """testpmd without CAP_NET_ADMIN, CAP_BPF and CAP_SYS_ADMIN."""
+    if initramfs.knows_devarg("net_af_xdp", "use_pinned_map"):
+        pmd = start(guest, f",use_pinned_map=1,dp_path={MAP}", octo, under=CONFINED)
+    else:
+        pmd = start(guest, "", octo, under=[
+            *CONFINED, "env", "LD_PRELOAD=/usr/lib/libocto-pinned.so", f"OCTO_XSKS_MAP={MAP}"])
+    caps = guest.run("grep CapEff /proc/$(pidof octo-testpmd)/status").split()[1]
+    assert int(caps, 16) == CONFINED_CAPS
+    return pmd
+
+
+def test_an_agent_steers_for_who_must_not(guest, program, peer):
+    """testpmd without CAP_NET_ADMIN: octo-agent sets the RETA, has it follow a rehome, and gives
+    it back at the end."""
+    own = reta(guest)
+    agent = guest.agent(["--ethtool", "eth0", "--listen", AGENT],
+                        ("/usr/bin/setpriv", "--bounding-set=-all,+net_admin"))
+    with start_confined(guest, f",ethtool={AGENT}") as pmd:
+        view = forward(pmd)
+        await_reta(view, guest, HOME_CHANNELS.values())
+        assert_at_home(talk(view, peer))
+        pmd.cmds(["stop", "set corelist 2,1", "start"])
+        await_homes(view, {0: 1, 1: 0})
+        await_reta(view, guest, SWAPPED_CHANNELS.values())
+        assert_at_home(talk(view, peer))
+        assert "CAP_NET_ADMIN" not in pmd.text
+    agent.expect("the port has gone, and its rules with it")
+    assert reta(guest) == own
+    guest.run("kill -INT $(pidof octo-agent)")
+    assert agent.wait() == 0
+
+
+@pytest.mark.long
+def test_without_an_agent_the_remedy_is_named(guest, program):
+    """The port starts, and the netdev keeps its own RETA."""
+    own = reta(guest)
+    with start_confined(guest) as pmd:
+        for refusal in ("takes no rules", "RSS is as the netdev has it"):
+            assert re.search(f"{refusal}: .* CAP_NET_ADMIN.*octo-agent --ethtool IFACE .*"
+                             "ethtool=unix:PATH", pmd.boot_text), pmd.boot_text
+        assert reta(guest) == own
+
+
+@pytest.mark.long
+def test_no_channel_of_the_reta_goes(guest, peer):
+    """Whoever takes the XDP program away can add channels, but not remove those that the RETA
+    names. A rehome is followed with more, and the RETA given back."""
+    own = reta(guest)
+    with start(guest) as pmd:
+        view = forward(pmd)
+        await_reta(view, guest, HOME_CHANNELS.values())
+        guest.run("/usr/sbin/ip link set eth0 xdp off")
+        fewer = change_channels(guest, CHANNELS - 1)
+        assert "too low for existing indirection table settings" in fewer.text, fewer
+        assert change_channels(guest, CHANNELS + 2).status == 0
+        assert set(reta(guest)) == set(HOME_CHANNELS.values())
+        pmd.cmds(["stop", "set corelist 2,1", "start"])
+        await_reta(view, guest, SWAPPED_CHANNELS.values())
+        assert "the RETA stays" not in pmd.text
+    assert reta(guest) == own
+    assert change_channels(guest, CHANNELS).status == 0

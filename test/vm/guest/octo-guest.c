@@ -5,7 +5,7 @@
  *
  *   octo-guest telemetry SOCKET COMMAND             one question to a DPDK process
  *   octo-guest udp SRC SPORT DST DPORT COUNT        datagrams from a kernel socket
- *   octo-guest pin NAME PATH                        pins the only BPF map of that name
+ *   octo-guest pin NAME PATH                        pins the newest BPF map of that name
  */
 
 #include <arpa/inet.h>
@@ -79,27 +79,34 @@ bpf(int command, union bpf_attr *attr)
 	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
+/* The descriptor of the newest map: a program that was there before may keep one of its name. */
 static int
-pin(char **argv)
+find_map(const char *name)
 {
 	union bpf_attr next = {0};
+	int found = -1;
 
 	while (bpf(BPF_MAP_GET_NEXT_ID, &next) == 0) {
 		union bpf_attr by_id = {.map_id = next.next_id};
 		struct bpf_map_info info = {0};
 		union bpf_attr what = {.info.info_len = sizeof(info)};
-		union bpf_attr where = {.pathname = (uintptr_t)argv[1]};
 		int map = bpf(BPF_MAP_GET_FD_BY_ID, &by_id);
 
 		what.info.bpf_fd = map;
 		what.info.info = (uintptr_t)&info;
-		where.bpf_fd = map;
-		if (bpf(BPF_OBJ_GET_INFO_BY_FD, &what) == 0 && strcmp(info.name, argv[0]) == 0)
-			return bpf(BPF_OBJ_PIN, &where) == 0 ? 0 : fail(argv[1]);
-		close(map);
+		if (bpf(BPF_OBJ_GET_INFO_BY_FD, &what) == 0 && strcmp(info.name, name) == 0)
+			found = map;
 		next.start_id = next.next_id;
 	}
-	return fail(argv[0]);
+	return found;
+}
+
+static int
+pin(char **argv)
+{
+	union bpf_attr where = {.pathname = (uintptr_t)argv[1], .bpf_fd = find_map(argv[0])};
+
+	return bpf(BPF_OBJ_PIN, &where) == 0 ? 0 : fail(argv[0]);
 }
 
 int
