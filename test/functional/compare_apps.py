@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pktgen, Suricata (inline), grout, VPP or F-Stack over octo ports, then alike over bare PFs.
+"""Pktgen, Suricata, grout, VPP, F-Stack, OVS or l3fwd over octo ports, and alike over bare PFs.
 
-They are too large for CI. An octo port has two simulated PFs, a bare PF is the first of them.
+They are too large for CI, or their loss is nothing that a test could ask for. An octo port
+has two simulated PFs, a bare PF is the first of them.
 """
 
 import argparse
@@ -11,13 +12,16 @@ import os
 import re
 import shutil
 import signal
+import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Dict, List
 
-from octotest import env, examples, hugepages, iperf, packets, vdevs
+import test_l3fwd_rings
+from octotest import env, examples, hugepages, iperf, ovs, packets, vdevs
 from octotest.netns import Host, run
+from octotest.packets import TCP, Flow
 from octotest.process import Process, kill_leftovers
 from octotest.telemetry import Telemetry
 from octotest.testpmd import wait_until
@@ -69,9 +73,17 @@ dpdk:
   eal-params: {{proc-type: primary, no-pci: , no-huge: , m: 2048, file-prefix: {prefix},
                 d: {plugins}, vdev: {devices}}}
   interfaces: {interfaces}
-outputs: [ fast: {{enabled: yes, filename: fast.log}} ]
 threading: {{set-cpu-affinity: yes, cpu-affinity: [
   management-cpu-set: {{cpu: [ ]}}, worker-cpu-set: {{cpu: [ 0, 1 ]}} ]}}
+"""
+IPS_LOG = "outputs: [ fast: {enabled: yes, filename: fast.log} ]\n"
+IDS = """
+    - {{interface: {}, copy-iface: none, copy-mode: none, threads: 2, mempool-size: 32767,
+       mempool-cache-size: auto, rx-descriptors: 1024, tx-descriptors: 1024,
+       interrupt-mode: {}}}"""
+IDS_COUNTS = """outputs: [ fast: {enabled: yes, filename: fast.log}, stats: {enabled: yes} ]
+stats: {enabled: yes, interval: 1}
+app-layer: {protocols: {http: {enabled: yes}}}
 """
 
 
@@ -83,13 +95,85 @@ def suricata(program: str, kind: str) -> str:
         names = [d.partition(",")[0] for d in devices[:2]]
         config.write_text(SURICATA.format(
             prefix=env.unique(), plugins=env.plugins(), devices=devices,
-            interfaces="".join(INTERFACE.format(*n) for n in (names, names[::-1]))))
+            interfaces="".join(INTERFACE.format(*n) for n in (names, names[::-1]))) + IPS_LOG)
         rules.write_text('drop udp any any -> any any (msg:"no"; content:"7 "; sid:1;)\n')
         process = Process([program, "--dpdk", "-c", config, "-S", rules, "-l", tmp])
         process.expect("Engine started", timeout=60)
         told = f"{_pass(one, two)}; back: {_pass(two, one)}"
         assert process.stop() == 0
         return f"{told}; {Path(tmp, 'fast.log').read_text().count('[Drop]')} drops logged"
+
+
+CONNECTIONS = 200
+SPLIT = b"GET /atta", b"ck HTTP/1.0\r\n\r\n"  # the rule's word is in two segments
+
+
+def ids(program: str, kind: str) -> str:
+    """Polling and with Rx interrupts, octo also with learn=off. Both directions of TCP connections
+    come by one port, of two queues with a thread each, which has to have all of one, in order."""
+    return "; ".join(f"interrupts {mode}{more}: {_inspect(program, kind, mode, more)}"
+                     for more in (["", ",learn=off"] if kind == "octo" else [""])
+                     for mode in ("off", "on"))
+
+
+def _inspect(program: str, kind: str, interrupts: str, more: str) -> str:
+    frames = _connections()
+    with Wire() as wire, tempfile.TemporaryDirectory() as tmp:
+        config, rules = Path(tmp, "suricata.yaml"), Path(tmp, "alert.rules")
+        devices = [d.partition("=")[2] for d in _devices(kind, [wire.name])]
+        prefix, interface = env.unique(), IDS.format(devices[0].partition(",")[0], interrupts)
+        devices[0] += more
+        config.write_text(SURICATA.format(prefix=prefix, plugins=env.plugins(), devices=devices,
+                                          interfaces=interface) + IDS_COUNTS)
+        rules.write_text('alert tcp any any -> any 80 (msg:"a"; content:"/attack"; sid:1;)\n')
+        process = Process([program, "--dpdk", "-c", config, "-S", rules, "-l", tmp])
+        process.expect("Engine started", timeout=60)
+        telemetry = Telemetry(prefix)
+        for frame in frames:
+            wire.send(frame)
+        log = Path(tmp, "stats.log")
+        wait_until("Suricata has all", lambda: sum(_by_queue(telemetry, 0)) == len(frames), 60,
+                   process)
+        time.sleep(3)  # when it is ended at once it loses what it has received
+        queues = _by_queue(telemetry, 0)
+        assert process.stop() == 0
+        alerts = Path(tmp, "fast.log").read_text().count("[1:1:0]")
+        wrong, early = (_counted(log, name) for name in (
+            "tcp.pkt_on_wrong_thread", "tcp.ack_unseen_data"))
+    return (f"{alerts} of {CONNECTIONS} alerts, packets by queue {queues}, "
+            f"{wrong} with the wrong thread, {early} before what they acknowledge")
+
+
+def _counted(log: Path, name: str) -> int:
+    """The last value that Suricata wrote; it leaves out what is 0."""
+    last = log.read_text().rpartition("Date:")[2] if log.exists() else ""
+    found = re.search(rf"^{re.escape(name)} .* (\d+)$", last, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _by_queue(telemetry: Telemetry, port: int) -> List[int]:
+    stats = telemetry.get("/ethdev/xstats", port)
+    return [stats[f"rx_q{q}_packets"] for q in (0, 1)]
+
+
+def _connections() -> List[bytes]:
+    """Frames of TCP connections, all at once, each with a request and the end."""
+    frames: List[bytes] = []
+    ends = [(Flow("tcp", f"10.1.{n % 7}.{n % 50 + 1}", 2000 + 37 * n, "10.2.0.1", 80),
+             Flow("tcp", "10.2.0.1", 80, f"10.1.{n % 7}.{n % 50 + 1}", 2000 + 37 * n))
+            for n in range(CONNECTIONS)]
+    sent = [0, 0]  # each way, by each connection
+    for way, flags, payload in ((0, "S", b""), (1, "SA", b""), (0, "A", b""),
+                                (0, "PA", SPLIT[0]), (1, "A", b""), (0, "PA", SPLIT[1]),
+                                (1, "PA", b"HTTP/1.0 404 No\r\n\r\n"), (0, "FA", b""),
+                                (1, "FA", b""), (0, "A", b"")):
+        for end in ends:
+            packet = end[way].packet(payload=payload)
+            packet[TCP].flags, packet[TCP].seq = flags, 1000 + sent[way]
+            packet[TCP].ack = 1000 + sent[1 - way] if "A" in flags else 0
+            frames.append(bytes(packet))
+        sent[way] += len(payload) + ("S" in flags or "F" in flags)
+    return frames
 
 
 def _pass(source: Wire, sink: Wire) -> str:
@@ -171,10 +255,9 @@ def vpp(program: str, kind: str) -> str:
                          f"state {port} up"):
                 run(*vppctl, "set", "interface", *line.split())
         told = f"{_reach(*hosts)}; back: {_reach(*hosts[::-1])}"
-        stats = [Telemetry(prefix).get("/ethdev/xstats", port) for port in (0, 1)]
+        queues = [_by_queue(Telemetry(prefix), port) for port in (0, 1)]
         assert process.stop(signal.SIGTERM) == 0
-    return told + "; packets received by each port's queues: " + ", ".join(
-        str([one[f"rx_q{q}_packets"] for q in (0, 1)]) for one in stats)
+    return f"{told}; packets received by each port's queues: {queues}"
 
 
 def _with_drivers(tmp: str) -> List[str]:
@@ -245,19 +328,73 @@ def _remove_pages(prefix: str) -> None:
                 path.unlink()
 
 
+def open_vswitch(_: str, kind: str) -> str:
+    """A bridge of two ports between two namespaces; a thread for queue 0 of both, one for 1."""
+    with contextlib.ExitStack() as stack:
+        hosts = [Host(n, "02:0c:70:00:00:01") for n in (1, 2)]
+        for host in hosts:
+            stack.callback(host.remove)
+        tree = ovs.find()
+        assert tree, "no Open vSwitch is there that has this DPDK: ./octo setup"
+        switch = ovs.Switch(tree, stack.enter_context(hugepages.reserved(ovs.PAGES)), hosts, 100)
+        stack.callback(switch.close)
+        names = [f"net_octo{i}" if kind == "octo" else f"net_mpsim{2 * i}" for i in (0, 1)]
+        for i, name in enumerate(names):
+            switch.add_dpdk_port(f"port{i}", vdevs.octo_devargs(
+                i, vdevs.pf_names(2 * i), learn=None) if kind == "octo" else name, "0:0,1:1")
+        told = f"{_reach(*hosts)}; back: {_reach(*hosts[::-1])}"
+        queues = [_by_queue(switch.telemetry, switch.port(name)) for name in names]
+        switch.stop()
+    return f"{told}; packets received by each port's queues: {queues}"
+
+
+BURST, BURSTS = 1000, 5
+
+
+def l3fwd(program: str, kind: str) -> str:
+    """Its pool has room for one full ring per queue. Packets of one flow that come while it does
+    not run wait in the wire and the rings of one queue."""
+    return "; ".join(_forward(program, queues, kind) for queues in (2, 8))
+
+
+def _forward(program: str, queues: int, kind: str) -> str:
+    burst = [bytes(p) for p in packets.numbered(test_l3fwd_rings.FLOWS[:1], BURST)]
+    with Wire() as cable:
+        process = test_l3fwd_rings.L3fwd(cable, queues, 2 if kind == "octo" else 1, program=program)
+        process.expect(test_l3fwd_rings.READY, timeout=60)
+        steady = len(cable.exchange(packets.numbered(test_l3fwd_rings.FLOWS, 40)))
+        came = []
+        for _ in range(BURSTS):
+            process.stand_still()
+            for frame in burst:
+                cable.send(frame)
+            process.send_signal(signal.SIGCONT)
+            came.append(len(cable.receive(BURST, 1)))
+        process.stop(timeout=60)
+    rings = re.search(test_l3fwd_rings.SHARED, process.text)
+    return (f"{queues} queues, rings of {rings[1] if rings else 1024}: {steady} of 1280 came, of "
+            f"bursts of {BURST}: {statistics.median(came):.0f}")
+
+
 def main() -> None:
-    """A line for each kind of port."""
-    applications = {"pktgen": pktgen, "suricata": suricata, "grout": grout, "vpp": vpp,
-                    "fstack": fstack}
+    """A line for each kind of port, in each round."""
+    applications = {"pktgen": pktgen, "suricata": suricata, "suricata-ids": ids, "grout": grout,
+                    "vpp": vpp, "fstack": fstack, "ovs": open_vswitch, "l3fwd": l3fwd}
+    known = {"ovs": "/bin/true", "l3fwd": env.find_built("octo-l3fwd")}
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("application", choices=applications)
-    parser.add_argument("program", help="its path")
+    parser.add_argument("program", nargs="?", help="its path; ovs and l3fwd are found without")
+    parser.add_argument("--rounds", type=int, default=1, help="in which either is first in turn")
     options = parser.parse_args()
-    if not os.access(options.program, os.X_OK):
-        parser.error(f"argument program: {options.program} cannot be executed")
+    program = options.program or known.get(options.application) or "none"
+    if not os.access(program, os.X_OK):
+        parser.error(f"argument program: {program} cannot be executed")
+    print("commit", run("git", "-C", env.REPO, "describe", "--always", "--dirty").strip())
     try:
-        for kind in KINDS:
-            print(f"{kind}:", applications[options.application](options.program, kind), flush=True)
+        for number in range(options.rounds):
+            for kind in list(KINDS)[::-1 if number % 2 else 1]:
+                print(f"{kind}:", applications[options.application](program, kind),
+                      f"(load {os.getloadavg()[0]:.0f})", flush=True)
     finally:
         kill_leftovers()
 

@@ -3,11 +3,12 @@
 
     test - veth - net_af_packet - NIC A - net_octo0 - l3fwd
 
+For comparison it also runs over one PF, a bare one without octo.
 Its mempools have room for one ring per queue; that of port 0 is routed by 198.18.0.0/24.
 """
 
 import re
-from typing import Iterator
+from typing import Iterator, Optional
 
 import pytest
 
@@ -23,20 +24,20 @@ SHARED = r"Rx rings have (\d+) of 1024 descriptors on each of (\d) PFs: pool \S+
 
 
 class L3fwd(Process):
-    """With queues on lcores 0 and 1."""
+    """With queues on lcores 0 and 1; one PF is a bare one."""
 
     def __init__(self, cable: Wire, queues: int, pfs: int, ports: int = 1,
-                 **octo: object) -> None:
+                 program: Optional[str] = None, **octo: object) -> None:
         config = ",".join(f"({port},{queue},{queue % 2})" for port in range(ports)
                           for queue in range(queues))
         other = [vdevs.octo(1, pfs, pfs), *vdevs.nic("B", pfs, pfs, "loop", fill_rings=1)]
         super().__init__([
-            env.find_built("octo-l3fwd"), "--no-pci", "--no-huge", "-m", "512",
+            program or env.find_built("octo-l3fwd"), "--no-pci", "--no-huge", "-m", "512",
             "--lcores=0@0,1@1", f"--file-prefix={env.unique()}",
-            vdevs.octo(pfs=pfs, **octo), *other[:ports - 1],
+            *([vdevs.octo(pfs=pfs, **octo)] if pfs > 1 else []), *other[:ports - 1],
+            *vdevs.nic("A", 0, pfs, "net_af_packet0", fill_rings=1),
             f"--vdev=net_af_packet0,iface={cable.name},blocksz=4096,"
             "framesz=2048,framecnt=2048",
-            *vdevs.nic("A", 0, pfs, "net_af_packet0", fill_rings=1),
             *(other[1:] if ports > 1 else []),
             "--", "-p", hex((1 << ports) - 1), "-P", "--lookup=lpm", "--parse-ptype",
             f"--config={config}"])
@@ -68,7 +69,7 @@ def ring_size(queues: int, pfs: int) -> int:
     return min(1024, 1 << fit.bit_length() - 1)
 
 
-@pytest.mark.parametrize("pfs", [2, 4])
+@pytest.mark.parametrize("pfs", [1, 2, 4])
 @pytest.mark.parametrize("queues", [1, 2, 4, 8, 16])
 def test_it_forwards_with_the_mbufs_that_it_has(cable, queues, pfs):
     """At once, and every packet; where its pool is too small for full rings that is said once."""
