@@ -11,7 +11,9 @@
 
 #include <bus_vdev_driver.h>
 #include <ethdev_driver.h>
+#include <rte_errno.h>
 #include <rte_malloc.h>
+#include <rte_memzone.h>
 
 #include "octo_port.h"
 
@@ -25,6 +27,7 @@ static const struct octo_port_conf two_pfs = {0};
 /* What happens while it stands still. */
 static struct {
 	bool attaches;
+	bool alone;           /* the primary has made no octo port */
 	void (*before)(void); /* it has looked the port up, and is not noted */
 	void (*after)(void);  /* it is noted */
 } secondary;
@@ -44,6 +47,17 @@ rte_mp_action_register(const char *name, rte_mp_t action)
 	RTE_SET_USED(name);
 	RTE_SET_USED(action);
 	return 0;
+}
+
+const struct rte_memzone *
+rte_memzone_lookup(const char *name)
+{
+	static const struct rte_memzone *(*real)(const char *);
+
+	if (real == NULL)
+		real = (const struct rte_memzone *(*)(const char *))(uintptr_t)dlsym(RTLD_NEXT,
+										     __func__);
+	return secondary.alone ? NULL : real(name);
 }
 
 static void
@@ -169,6 +183,22 @@ test_another_port_is_not_attached(void **state)
 	assert_int_equal(rte_eal_hotplug_remove("vdev", OTHER_NAME), 0);
 }
 
+/* EAL would have it probed, and never attach the port when there is one. */
+static void
+test_a_primary_without_ports(void **state)
+{
+	static const int before[] = {0, EEXIST};
+
+	(void)state;
+	port = octo_port_create(&two_pfs);
+	secondary.alone = true;
+	for (unsigned int i = 0; i < RTE_DIM(before); i++) {
+		rte_errno = before[i];
+		assert_int_equal(attach(NULL, NULL), -ENODEV);
+	}
+	secondary.alone = false;
+}
+
 static struct octo_dev *kept;
 
 /* The primary has asked, and has given up waiting. */
@@ -212,6 +242,7 @@ main(void)
 		octo_port_test(test_nothing_is_written_to_memory_of_a_closed_port),
 		octo_port_test(test_a_port_that_was_made_again_is_attached),
 		octo_port_test(test_another_port_is_not_attached),
+		octo_port_test(test_a_primary_without_ports),
 		octo_port_test(test_a_port_that_is_closed_when_it_is_noted),
 		octo_port_test(test_a_process_that_is_about_to_attach_is_asked),
 	};

@@ -38,17 +38,23 @@ make_lending(void)
 int
 octo_legs_init(void)
 {
+	const bool is_primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
 	const struct rte_memzone *mz = rte_memzone_lookup(LENDING);
 
-	if (mz == NULL && rte_eal_process_type() == RTE_PROC_PRIMARY)
+	if (mz == NULL && is_primary)
 		mz = make_lending();
-	if (mz == NULL) {
+	if (mz != NULL) {
+		octo_legs_lending = mz->addr;
+		return 0;
+	}
+	if (is_primary) {
 		OCTO_LOG(ERR, "the processes cannot note which ports they use: %s",
 			 rte_strerror(rte_errno));
 		return -rte_errno;
 	}
-	octo_legs_lending = mz->addr;
-	return 0;
+	/* the lookup has not set rte_errno */
+	OCTO_LOG(ERR, "the primary process has made no octo port");
+	return -ENODEV;
 }
 
 static struct octo_lending *
