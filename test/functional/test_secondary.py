@@ -68,7 +68,7 @@ def test_primary_goes_on_after_a_secondary(primary, program):
     view.assert_lost_nothing()
 
 
-def _start(huge_dir, args=(), like=None) -> Testpmd:
+def _start(huge_dir, args=(), like=None, **more) -> Testpmd:
     """A testpmd with ports of its own, or one that shares those of another."""
     eal = [f"--huge-dir={huge_dir}"]
     if like is None:
@@ -79,7 +79,7 @@ def _start(huge_dir, args=(), like=None) -> Testpmd:
     return Testpmd(args, memory=None, eal=eal, mbufs=16384,
                    lcores=("0@0,1@0", "2@1,3@1")[number],
                    file_prefix=like and like.file_prefix,
-                   app=["--num-procs=2", f"--proc-id={number}"])
+                   app=["--num-procs=2", f"--proc-id={number}"], **more)
 
 
 def _devices(pmd) -> Dict[str, str]:
@@ -128,6 +128,19 @@ def test_port_closed_by_the_primary(looped_pair):
             0, vdevs.pf_names()))
     _change(one, f"port close {port}", "device detach net_mpsim1")
     assert list(_devices(two)) == ["net_mpsim0", "net_octo0"]
+
+
+def test_the_secondary_is_told_who_can(huge_dir):
+    """The commands of octo's testpmd that change a port name the process that can."""
+    more = {"binary": str(env.find_built("octo-testpmd")), "plugins": False}
+    with _start(huge_dir, vdevs.looped(), **more) as one, \
+            _start(huge_dir, like=one, **more) as two:
+        port = one.port()
+        for command in (f"octo steer {port} tcp 10.0.0.1 1 10.0.0.2 2 queue 0",
+                        f"octo unsteer {port} all", f"octo learn {port} on",
+                        f"octo show learning {port}"):
+            assert two.cmd(command).strip() == \
+                f"octo: port {port}: only the primary process can do this"
 
 
 @pytest.mark.parametrize("how", ["quit", "kill"])

@@ -365,7 +365,7 @@ rte_pmd_octo_learning_set(uint16_t port_id, const struct rte_pmd_octo_learning_s
 		return -EINVAL;
 	octo = octo_registry_get(port_id);
 	if (octo == NULL) {
-		*why = "this is not an octo port";
+		*why = octo_registry_refusal(port_id);
 		return -ENODEV;
 	}
 	octo_lock(octo);

@@ -101,6 +101,15 @@ octo_registry_get(uint16_t port_id)
 	return is_primary() ? octo_registry_get_any(port_id) : NULL;
 }
 
+const char *
+octo_registry_refusal(uint16_t port_id)
+{
+	if (octo_registry_get_any(port_id) == NULL)
+		return "this is not an octo port";
+	octo_registry_put();
+	return "only the primary process can do this";
+}
+
 /* How a port of ethdev belongs to an octo port, the closest way last. */
 enum belonging {
 	NOT_AT_ALL,

@@ -78,7 +78,7 @@ enter(uint16_t port_id, struct rte_flow_error *error)
 
 	if (octo == NULL)
 		rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   "this is not an octo port");
+				   octo_registry_refusal(port_id));
 	return octo;
 }
 

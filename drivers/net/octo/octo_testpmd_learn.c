@@ -19,6 +19,9 @@
 #include "octo_testpmd.h"
 #include "testpmd.h"
 
+/* Of an octo port whose learning cannot be read. */
+static const char not_here[] = "only the primary process can do this";
+
 /* octo show learning PORT */
 
 struct octo_show_learn {
@@ -37,7 +40,7 @@ octo_show_learning_parsed(void *parsed, struct cmdline *cl, void *data)
 	RTE_SET_USED(cl);
 	RTE_SET_USED(data);
 	if (rte_pmd_octo_learning_get(cmd->port_id, &view) != 0) {
-		octo_testpmd_not_octo(cmd->port_id);
+		octo_testpmd_complain(cmd->port_id, not_here);
 		return;
 	}
 	printf("Port %u: learning %s, one of about %u strays is a sample, at most %u rules, "
@@ -114,7 +117,7 @@ static void
 learn(const struct octo_learn_cmd *cmd, char *more)
 {
 	struct rte_pmd_octo_learning view;
-	const char *why = "its learning cannot be read";
+	const char *why = not_here;
 
 	if (rte_pmd_octo_learning_get(cmd->port_id, &view) == 0) {
 		if (read_more(more, &view.settings) != 0)
