@@ -318,7 +318,11 @@ def test_an_agent_steers_for_who_must_not(guest, program, peer):
 
 @pytest.mark.long
 def test_without_an_agent_the_remedy_is_named(guest, program):
-    """The port starts, and the netdev keeps its own RETA."""
+    """The port starts, and the netdev keeps its own RETA.
+
+    Nothing is sent: virtio-net's RSS is off from a change of its queues, as for an XDP program,
+    until the next RETA is set.
+    """
     own = reta(guest)
     with start_confined(guest) as pmd:
         for refusal in ("takes no rules", "RSS is as the netdev has it"):
