@@ -116,7 +116,7 @@ random_op_question(void)
 		ask_rings();
 		break;
 	case 2:
-		rte_eth_link_get_nowait(r->port, &link);
+		assert_int_equal(rte_eth_link_get_nowait(r->port, &link), 0);
 		rte_eth_dev_is_removed(r->port);
 		break;
 	default:
