@@ -229,9 +229,9 @@ test_a_process_that_is_about_to_attach_is_asked(void **state)
 	(void)state;
 	port = octo_port_create(&two_pfs);
 	octo = rte_eth_devices[port].data->dev_private;
-	octo_legs_lending[port].attaching.process[1] = RTE_BIT64(32) | (uint32_t)getpid();
+	octo_lending_of(port)->attaching.process[1] = RTE_BIT64(32) | (uint32_t)getpid();
 	assert_true(octo_legs_is_lent(octo));
-	octo_legs_lending[port].attaching.process[1] = 0;
+	octo_lending_of(port)->attaching.process[1] = 0;
 	assert_false(octo_legs_is_lent(octo));
 }
 

@@ -410,8 +410,8 @@ lend(void)
 
 	octo = (struct octo_dev){.port_id = RTE_MAX_ETHPORTS - 1, .owner_id = 1};
 	octo_legs_process = getpid();
-	assert_int_equal(octo_legs_init(), 0);
-	octo_legs_set_open(&octo, true);
+	assert_int_equal(octo_lending_init(), 0);
+	octo_lending_set_open(&octo, true);
 	assert_false(octo_legs_is_lent(&octo));
 	return &octo;
 }
@@ -451,7 +451,7 @@ test_a_port_that_is_not_open_is_lent_to_nobody(void **state)
 	struct octo_dev *octo = lend();
 
 	(void)state;
-	octo_legs_set_open(octo, false);
+	octo_lending_set_open(octo, false);
 	assert_null(octo_legs_borrow(octo->port_id));
 	assert_false(octo_legs_is_lent(octo));
 	assert_false(octo_legs_borrowed);
@@ -473,9 +473,9 @@ see_whether_open(uint16_t port, enum rte_eth_event_type event, void *arg, void *
 	if (strcmp(rte_eth_devices[port].data->name, OCTO_PORT_NAME) != 0)
 		return 0;
 	if (event == RTE_ETH_EVENT_NEW)
-		ends.when_made = octo_legs_is_open(octo);
+		ends.when_made = octo_lending_is_open(octo);
 	else
-		ends.when_freed = octo_legs_is_open(octo);
+		ends.when_freed = octo_lending_is_open(octo);
 	return 0;
 }
 

@@ -149,7 +149,7 @@ err_wake:
 static void
 open_port(struct octo_dev *octo)
 {
-	octo_legs_set_open(octo, true);
+	octo_lending_set_open(octo, true);
 	/* handlers that have seen it closed have posted their events */
 	octo_registry_await();
 	octo_lock(octo);
@@ -210,16 +210,16 @@ probe_primary(struct rte_vdev_device *vdev)
 	return ret;
 }
 
-/* Another port may have the id that ethdev has found. */
+/* Another port may have the id that ethdev has found, or its data be gone. */
 static struct octo_dev *
 borrow(const struct rte_eth_dev *dev, const char *name)
 {
-	const uint16_t port_id = (uint16_t)(dev - rte_eth_devices);
-	struct octo_dev *octo = octo_legs_borrow(port_id);
+	struct octo_dev *octo = octo_legs_borrow(dev->data->port_id);
 
-	if (octo == NULL || strcmp(dev->data->name, name) == 0)
+	if (octo == NULL ||
+	    (octo->port_id == dev->data->port_id && strcmp(dev->data->name, name) == 0))
 		return octo;
-	octo_legs_return(port_id, octo->owner_id);
+	octo_legs_return(octo->port_id, octo->owner_id);
 	return NULL;
 }
 
@@ -282,7 +282,7 @@ octo_probe(struct rte_vdev_device *vdev)
 	octo_hooks = &hooks;
 	octo_epoch_init();
 	octo_legs_process = getpid();
-	ret = octo_legs_init();
+	ret = octo_lending_init();
 	if (ret != 0)
 		return ret;
 	octo_home_read_distances();

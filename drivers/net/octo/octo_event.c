@@ -119,7 +119,7 @@ on_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret_p
 		octo_wake_link(octo);
 	else if (event == RTE_ETH_EVENT_FLOW_AGED)
 		octo_raise(octo, event);
-	else if (!octo_legs_is_open(octo))
+	else if (!octo_lending_is_open(octo))
 		octo_loss_note(octo, port_id, event);
 	else if (event == RTE_ETH_EVENT_RECOVERY_SUCCESS)
 		octo_loss_end_recovery(octo, port_id);
@@ -142,7 +142,7 @@ notify_device(struct octo_dev *octo, const void *what)
 {
 	const struct device_event *e = what;
 
-	if (!octo_legs_is_open(octo))
+	if (!octo_lending_is_open(octo))
 		return;
 	for (uint16_t i = 0; i < octo->nb_ports; i++) {
 		struct octo_port *port = &octo->port[i];

@@ -7,12 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <rte_errno.h>
-#include <rte_memzone.h>
-
 #include "octo_private.h"
-
-#define LENDING "net_octo_lending"
 
 /* not in the headers of older systems; the call is refused by a kernel that does not have it */
 #ifndef SYS_pidfd_open
@@ -21,47 +16,6 @@
 
 bool octo_legs_borrowed;
 int32_t octo_legs_process;
-struct octo_lending *octo_legs_lending;
-
-/* Never freed: a process that stands still while it attaches a port may be late for its close. */
-static const struct rte_memzone *
-make_lending(void)
-{
-	const size_t size = RTE_MAX_ETHPORTS * sizeof(struct octo_lending);
-	const struct rte_memzone *mz = rte_memzone_reserve(LENDING, size, SOCKET_ID_ANY, 0);
-
-	if (mz != NULL)
-		memset(mz->addr, 0, size);
-	return mz;
-}
-
-int
-octo_legs_init(void)
-{
-	const bool is_primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
-	const struct rte_memzone *mz = rte_memzone_lookup(LENDING);
-
-	if (mz == NULL && is_primary)
-		mz = make_lending();
-	if (mz != NULL) {
-		octo_legs_lending = mz->addr;
-		return 0;
-	}
-	if (is_primary) {
-		OCTO_LOG(ERR, "the processes cannot note which ports they use: %s",
-			 rte_strerror(rte_errno));
-		return -rte_errno;
-	}
-	/* the lookup has not set rte_errno */
-	OCTO_LOG(ERR, "the primary process has made no octo port");
-	return -ENODEV;
-}
-
-static struct octo_lending *
-lending_of(const struct octo_dev *octo)
-{
-	return &octo_legs_lending[octo->port_id];
-}
 
 /* A process that has ended counts, also one whose parent has not waited for it: kill() finds it. */
 static bool
@@ -160,7 +114,8 @@ is_any_alive(const struct octo_borrowers *b)
 bool
 octo_legs_is_lent(const struct octo_dev *octo)
 {
-	return is_any_alive(&lending_of(octo)->attaching) || is_any_alive(&octo->legs.borrowers);
+	return is_any_alive(&octo_lending_of(octo->port_id)->attaching) ||
+	       is_any_alive(&octo->legs.borrowers);
 }
 
 bool
@@ -193,41 +148,19 @@ octo_legs_change(struct octo_dev *octo, uint32_t live)
 	rte_atomic_fetch_add_explicit(&octo->legs.changes, 1, rte_memory_order_release);
 }
 
-void
-octo_legs_set_open(struct octo_dev *octo, bool open)
-{
-	/* pairs with the acquire in open_port() */
-	rte_atomic_store_explicit(&lending_of(octo)->octo, open ? octo : NULL,
-				  rte_memory_order_release);
-	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-}
-
-static struct octo_dev *
-open_port(const struct octo_lending *lending)
-{
-	/* pairs with the release above: the port is seen as built */
-	return rte_atomic_load_explicit(&lending->octo, rte_memory_order_acquire);
-}
-
-bool
-octo_legs_is_open(const struct octo_dev *octo)
-{
-	return open_port(lending_of(octo)) == octo;
-}
-
 struct octo_dev *
 octo_legs_borrow(uint16_t port_id)
 {
-	struct octo_lending *lending = &octo_legs_lending[port_id];
+	struct octo_borrowers *attaching = &octo_lending_of(port_id)->attaching;
 	struct octo_dev *octo;
 
-	note(&lending->attaching);
-	/* pairs with the fence above: this sees the port closed, or octo_legs_is_lent() the note */
+	note(attaching);
+	/* pairs with octo_lending_set_open(): the port is seen closed here, or the note there */
 	rte_atomic_thread_fence(rte_memory_order_seq_cst);
-	octo = open_port(lending);
+	octo = octo_lending_port(port_id);
 	if (octo != NULL)
 		note(&octo->legs.borrowers);
-	forget(&lending->attaching);
+	forget(attaching);
 	if (octo == NULL)
 		return NULL;
 	octo_legs_borrowed = true;

@@ -33,14 +33,6 @@ struct octo_borrowers {
 	RTE_ATOMIC(uint32_t) nb_more;
 };
 
-/** By port id, in memory that outlives the ports: what a secondary reads before a port is its. */
-struct octo_lending {
-	/** the port, from when it is built until it is being closed; else NULL */
-	RTE_ATOMIC(struct octo_dev *) octo;
-	/** those that attach it now, and are not among octo_legs.borrowers yet */
-	struct octo_borrowers attaching;
-};
-
 /** Of a port, in shared memory. */
 struct octo_legs {
 	RTE_ATOMIC(uint32_t) changes;
@@ -53,17 +45,6 @@ extern bool octo_legs_borrowed;
 
 /** The id of this process, stored in the queues that it uses; set at probe. */
 extern int32_t octo_legs_process;
-
-/** RTE_MAX_ETHPORTS of these. */
-extern struct octo_lending *octo_legs_lending;
-
-/**
- * At probe, before any other function that has a port: find what is lent. The primary makes it.
- *
- * @return
- *   0 or a negative errno.
- */
-int octo_legs_init(void);
 
 /**
  * Store in a queue that this process uses it: before a leg is used, and before the epoch is entered
@@ -120,12 +101,6 @@ octo_legs_is_here(const RTE_ATOMIC(int32_t) * process)
 
 /** In the primary, before legs go live: make other processes refresh them. */
 void octo_legs_change(struct octo_dev *octo, uint32_t live);
-
-/** In the primary: other processes may attach the port from now on, or no more. */
-void octo_legs_set_open(struct octo_dev *octo, bool open);
-
-/** Is the port built, and not being closed? Of one that this process has. */
-bool octo_legs_is_open(const struct octo_dev *octo);
 
 /**
  * In a secondary that attaches a port. The port may be another one than that which the caller has

@@ -25,6 +25,7 @@
 #include "octo_hold.h"
 #include "octo_hooks.h"
 #include "octo_legs.h"
+#include "octo_lending.h"
 #include "octo_lock.h"
 #include "octo_log.h"
 #include "octo_lower.h"

@@ -85,7 +85,7 @@ octo_registry_get_any(uint16_t port_id)
 		return NULL;
 	read_lock();
 	octo = registry[port_id];
-	if (octo != NULL && octo_legs_is_open(octo))
+	if (octo != NULL && octo_lending_is_open(octo))
 		return octo;
 	octo_registry_put();
 	return NULL;

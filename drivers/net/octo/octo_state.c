@@ -318,7 +318,7 @@ octo_take_down(struct rte_eth_dev *dev, bool remove_probed)
 	if (octo->started)
 		ret = octo_stop(dev);
 	octo_raise_cancel(octo);
-	octo_legs_set_open(octo, false);
+	octo_lending_set_open(octo, false);
 	alone = octo_peers_let_go(octo);
 	octo_lock(octo);
 	/* waits for bursts of processes that have just detached */
