@@ -11,7 +11,7 @@
 #include "rte_pmd_octo.h"
 
 /* The first rule of a flow may overtake packets for so long; they are polled every 5 ms at last. */
-#define FIRST_MS 11
+#define FIRST_MS 26
 
 static struct random_port *const r = &random_port;
 

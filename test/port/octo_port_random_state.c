@@ -145,7 +145,6 @@ random_op_reset(void)
 	if (ret == -ENOTSUP || ret == -EPERM)
 		return;
 	random_forget_objects();
-	r->nb_groups = 0;
 	r->unconfigured = true;
 	random_bring_up();
 }
