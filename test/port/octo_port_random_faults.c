@@ -4,6 +4,7 @@
 
 #include <ethdev_driver.h>
 
+#include "mpsim_control.h"
 #include "octo_port_fault.h"
 #include "octo_port_random.h"
 
@@ -26,11 +27,16 @@ refuse(struct octo_port_faults *f, unsigned int what)
 static int
 on_new(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 {
+	struct mpsim_account account;
+
 	RTE_SET_USED(event);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
 	if (strncmp(rte_eth_devices[port].data->name, "net_mpsim", 9) != 0)
 		return 0;
+	/* another NIC, after the last PF went */
+	if (rte_pmd_mpsim_account_get("T", &account) == 0 && account.delivered == 0)
+		random_port.delivered = UINT64_MAX;
 	refusals[port] = octo_port_faults_on_port(port);
 	if (refuses_next)
 		refuse(refusals[port], (unsigned int)random_port.seed + random_port.step);
