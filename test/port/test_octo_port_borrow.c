@@ -87,14 +87,16 @@ octo_legs_borrow(uint16_t port_id)
 static int
 attach(void (*before)(void), void (*after)(void))
 {
-	const struct rte_driver *driver = rte_eth_devices[port].device->driver;
+	/* clang warns where container_of() takes const away */
+	const uintptr_t driver = (uintptr_t)rte_eth_devices[port].device->driver;
 	static struct rte_vdev_device vdev = {.device = {.name = OCTO_PORT_NAME}};
 	int ret;
 
 	secondary.before = before;
 	secondary.after = after;
 	secondary.attaches = true;
-	ret = container_of(driver, struct rte_vdev_driver, driver)->probe(&vdev);
+	ret = container_of((struct rte_driver *)driver, struct rte_vdev_driver, driver)
+		      ->probe(&vdev);
 	secondary.attaches = false;
 	octo_legs_borrowed = false;
 	return ret;
