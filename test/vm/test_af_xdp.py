@@ -295,6 +295,7 @@ def start_confined(guest, octo=""):
     return pmd
 
 
+@pytest.mark.long
 def test_an_agent_steers_for_who_must_not(guest, program, peer):
     """testpmd without CAP_NET_ADMIN: octo-agent sets the RETA, has it follow a rehome, and gives
     it back at the end."""
