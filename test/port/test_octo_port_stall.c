@@ -506,16 +506,16 @@ test_a_port_is_lent_to_many_processes(void **state)
 	struct octo_dev *octo = lend();
 
 	(void)state;
-	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++)
+	for (int i = 0; i <= OCTO_LENDING_BORROWERS; i++)
 		borrow_as(octo, getppid());
 	assert_int_equal(octo->legs.borrowers.nb_more, 1);
-	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++) {
+	for (int i = 0; i <= OCTO_LENDING_BORROWERS; i++) {
 		assert_true(octo_legs_is_lent(octo));
 		octo_registry_add(octo);
 		return_as(octo, getppid());
 	}
 	assert_false(octo_legs_is_lent(octo));
-	for (int i = 0; i <= OCTO_LEGS_BORROWERS; i++)
+	for (int i = 0; i <= OCTO_LENDING_BORROWERS; i++)
 		borrow_as(octo, octo_port_dead_process());
 	borrow_as(octo, getppid());
 	return_as(octo, getppid());

@@ -11,6 +11,7 @@
 #include <rte_stdatomic.h>
 
 #include "octo_epoch.h"
+#include "octo_lending.h"
 
 /**
  * @file
@@ -22,16 +23,6 @@
  */
 
 struct octo_dev;
-
-#define OCTO_LEGS_BORROWERS 32
-
-/** Secondary processes that use the port. Without a lock, as they may be killed. */
-struct octo_borrowers {
-	/** process id, below the inode of its pid namespace; 0: none */
-	RTE_ATOMIC(uint64_t) process[OCTO_LEGS_BORROWERS];
-	/** processes without room above, including those that were killed */
-	RTE_ATOMIC(uint32_t) nb_more;
-};
 
 /** Of a port, in shared memory. */
 struct octo_legs {

@@ -29,6 +29,7 @@ octo_lending_init(void)
 {
 	const bool is_primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
 	const struct rte_memzone *mz = rte_memzone_lookup(LENDING);
+	int ret;
 
 	if (mz == NULL && is_primary)
 		mz = make_lending();
@@ -37,9 +38,10 @@ octo_lending_init(void)
 		return 0;
 	}
 	if (is_primary) {
+		ret = -rte_errno;
 		OCTO_LOG(ERR, "the processes cannot note which ports they use: %s",
-			 rte_strerror(rte_errno));
-		return -rte_errno;
+			 rte_strerror(-ret));
+		return ret;
 	}
 	/* the lookup has not set rte_errno */
 	OCTO_LOG(ERR, "the primary process has made no octo port");

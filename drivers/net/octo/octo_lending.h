@@ -8,9 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "octo_legs.h"
+#include <rte_common.h>
+#include <rte_stdatomic.h>
 
 struct octo_dev;
+
+#define OCTO_LENDING_BORROWERS 32
+
+/** Secondary processes that use the port. Without a lock, as they may be killed. */
+struct octo_borrowers {
+	/** process id, below the inode of its pid namespace; 0: none */
+	RTE_ATOMIC(uint64_t) process[OCTO_LENDING_BORROWERS];
+	/** processes without room above, including those that were killed */
+	RTE_ATOMIC(uint32_t) nb_more;
+};
 
 /** Of a port id, in memory that outlives the ports: what a secondary reads before a port is its. */
 struct octo_lending {
@@ -28,6 +39,7 @@ struct octo_lending {
  */
 int octo_lending_init(void);
 
+/** What is noted of a port id. In any process, after octo_lending_init(). */
 struct octo_lending *octo_lending_of(uint16_t port_id);
 
 /** In the primary: other processes may attach the port from now on, or no more. */

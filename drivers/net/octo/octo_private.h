@@ -405,9 +405,9 @@ void octo_registry_add(struct octo_dev *octo);
 void octo_registry_await(void);
 struct octo_dev *octo_registry_remove(uint16_t port_id, uint64_t owner_id);
 struct octo_dev *octo_registry_get(uint16_t port_id);
-/* Why there was none. */
-const char *octo_registry_refusal(uint16_t port_id);
 struct octo_dev *octo_registry_get_any(uint16_t port_id);
+/* Why octo_registry_get() has returned NULL. */
+const char *octo_registry_refusal(uint16_t port_id);
 struct octo_dev *octo_registry_get_by_pf(uint16_t pf_port_id);
 void octo_registry_put(void);
 bool octo_registry_is_named(const struct octo_port *port, uint16_t port_id);
