@@ -89,10 +89,10 @@ struct random_port {
 	struct rte_eth_stats stats;
 	uint64_t sent_before; /**< the last reset of the counters */
 	uint64_t received_before;
-	uint64_t delivered;
-	uint64_t delivered_by_before;
-	uint64_t delivered_before;
-	bool were_apart; /**< tier mac; what follows is of it, too */
+	bool other_nic;               /**< it came after the last look, without packets */
+	uint64_t delivered_by_before; /**< received, when this NIC was first looked at */
+	uint64_t delivered_before;    /**< delivered by it until then */
+	bool were_apart;              /**< tier mac; what follows is of it, too */
 	struct octo_mac_plan macs;
 	uint64_t copies;
 	uint64_t copies_before;

@@ -34,9 +34,9 @@ on_new(uint16_t port, enum rte_eth_event_type event, void *arg, void *ret)
 	RTE_SET_USED(ret);
 	if (strncmp(rte_eth_devices[port].data->name, "net_mpsim", 9) != 0)
 		return 0;
-	/* another NIC, after the last PF went */
+	/* it may be the first PF of a NIC, after the last one went */
 	if (rte_pmd_mpsim_account_get("T", &account) == 0 && account.delivered == 0)
-		random_port.delivered = UINT64_MAX;
+		r->other_nic = true;
 	refusals[port] = octo_port_faults_on_port(port);
 	if (refuses_next)
 		refuse(refusals[port], (unsigned int)random_port.seed + random_port.step);
