@@ -259,7 +259,7 @@ remove_noted(struct octo_ethtool *et, struct octo_ethtool_note *note)
 	return ret;
 }
 
-/* Remove what updates of the flow's rule, or a flush, have left. Returns the first error. */
+/* Remove what an update of the flow's rule, or a flush, has left. Returns the first error. */
 static int
 drop_left(struct octo_ethtool *et, const struct ethtool_rx_flow_spec *fs)
 {
@@ -323,6 +323,27 @@ go_back(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t locati
 }
 
 /*
+ * Remove the older rule, which may be in front of the new one; if it stays, the new one. If that
+ * stays, too, it is what is left.
+ */
+static int
+drop_older(struct octo_ethtool *et, struct octo_ethtool_note *older,
+	   const struct octo_ethtool_note *rule)
+{
+	const int ret = remove_noted(et, older);
+
+	if (ret == 0)
+		return 0;
+	if (remove_at(et, rule, rule->fs.location) == 0) {
+		octo_ethtool_journal_strike(older);
+	} else {
+		older->fs = rule->fs;
+		older->queue_before = rule->fs.ring_cookie;
+	}
+	return ret;
+}
+
+/*
  * Where the driver chooses the location, it may make a second rule beside the older one, which is
  * noted for itself first, until it is gone.
  */
@@ -347,7 +368,7 @@ replace(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channe
 	if (older != NULL && (ret != 0 || rule->fs.location == before.location))
 		octo_ethtool_journal_strike(older);
 	else if (older != NULL)
-		remove_noted(et, older);
+		ret = drop_older(et, older, rule);
 	return ret == 0 ? 0 : go_back(et, rule, before.location, ret);
 }
 
@@ -355,8 +376,10 @@ RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_update)
 int
 octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
 {
-	int ret = find_rule(et, rule);
+	int ret = drop_left(et, &rule->fs);
 
+	if (ret == 0)
+		ret = find_rule(et, rule);
 	if (ret != 0 && ret != -ENOENT)
 		return ret;
 	rule->queue_before = rule->fs.ring_cookie;
@@ -366,11 +389,9 @@ octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uin
 		rule->fs.ring_cookie = channel;
 		ret = make_again(et, rule);
 	}
-	if (ret != 0)
-		return ret;
-	rule->queue_before = channel;
-	drop_left(et, &rule->fs);
-	return 0;
+	if (ret == 0)
+		rule->queue_before = channel;
+	return ret;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_ethtool_remove)

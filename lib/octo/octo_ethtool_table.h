@@ -77,7 +77,7 @@ int octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple,
 /**
  * Have a rule lead to another channel, with as little in between as the kernel allows. On failure
  * it leads where it did, or, if the kernel has removed it meanwhile and refuses it now, nowhere.
- * What a driver leaves beside the new rule, and does not remove now, is removed before it.
+ * That the older rule of a driver that makes the new one beside it stays is a failure, too.
  */
 __rte_internal
 int octo_ethtool_update(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel);

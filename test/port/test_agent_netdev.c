@@ -213,6 +213,26 @@ test_a_place_that_is_used_again(void **state)
 	close(fd);
 }
 
+/* The driver makes the new rule beside the old one, which the kernel keeps. */
+static void
+test_a_move_is_refused_with_the_removal(void **state)
+{
+	int fd;
+
+	(void)state;
+	kernel->special = true;
+	kernel->doubles = true;
+	fd = begin();
+	assert_int_equal(put(fd, 1, 1), 0);
+	kernel->stays = 1 + msg.nfc.fs.location;
+	assert_int_equal(put(fd, 1, 2), -EBUSY);
+	assert_int_equal(octo_port_kernel_channel_of(1), 1);
+	kernel->stays = 0;
+	assert_int_equal(put(fd, 1, 2), 0);
+	assert_int_equal(octo_port_kernel_channel_of(1), 2);
+	close(fd);
+}
+
 /* The port asks for a rule before it removes it, and does not if there is none. */
 static void
 test_rules_that_are_gone_take_no_room(void **state)
@@ -551,6 +571,7 @@ main(void)
 		netdev_rig_test(test_rules_of_others_are_left_alone),
 		netdev_rig_test(test_a_place_that_was_taken_over),
 		netdev_rig_test(test_a_place_that_is_used_again),
+		netdev_rig_test(test_a_move_is_refused_with_the_removal),
 		netdev_rig_test(test_rules_that_are_gone_take_no_room),
 		netdev_rig_test(test_only_channels_can_be_named),
 		netdev_rig_test(test_only_flows_can_be_steered),

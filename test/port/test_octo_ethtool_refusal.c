@@ -25,34 +25,84 @@ add(struct octo_ethtool *et, uint16_t port, uint32_t channel)
 	return rule;
 }
 
-/* The rule that a driver leaves beside the new one is removed as soon as the kernel lets it. */
-static void
-test_a_rule_that_is_left_is_noted(void **state)
+static struct octo_ethtool *
+open_doubling(void)
 {
-	struct octo_ethtool_note *rule;
+	kernel->special = true;
+	kernel->doubles = true;
+	return octo_port_kernel_open();
+}
+
+/* The driver makes the new rule beside the old one, which stays: the new one goes again. */
+static void
+test_a_move_that_leaves_the_old_rule_is_refused(void **state)
+{
+	struct octo_ethtool *et = open_doubling();
+	struct octo_ethtool_note *rule = add(et, 7, 1);
+
+	(void)state;
+	kernel->stays = 1 + rule->fs.location;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(octo_ethtool_update(et, rule, 2), -EBUSY);
+		assert_int_equal(octo_port_kernel_channel_of(7), 1);
+	}
+	kernel->stays = 0;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_port_kernel_channel_of(7), 2);
+	assert_int_equal(octo_ethtool_remove(et, rule), 0);
+	assert_int_equal(octo_port_kernel_count(), 0);
+	octo_ethtool_close(et);
+}
+
+/* There is no note for a second rule. */
+static void
+test_a_move_with_a_full_journal_is_refused(void **state)
+{
+	struct octo_ethtool_note *rule = NULL;
 	struct octo_ethtool *et;
 
 	(void)state;
-	kernel->special = true;
-	kernel->doubles = true;
-	et = octo_port_kernel_open();
-	rule = add(et, 7, 1);
+	kernel->size = 4;
+	et = open_doubling();
+	kernel->size = 5;
+	for (uint16_t i = 0; i < 4; i++)
+		rule = add(et, i, 1);
+	kernel->stays = 1 + rule->fs.location;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), -EBUSY);
+	assert_int_equal(octo_port_kernel_channel_of(3), 1);
+	kernel->stays = 0;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_port_kernel_channel_of(3), 2);
+	octo_ethtool_close(et);
+	assert_int_equal(octo_port_kernel_count(), 0);
+}
+
+/* Nor does the new one go: it is removed as soon as the kernel lets it. */
+static void
+test_a_rule_that_is_left_is_noted(void **state)
+{
+	struct octo_ethtool *et = open_doubling();
+	struct octo_ethtool_note *rule = add(et, 7, 1);
+
+	(void)state;
 	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
 	assert_int_equal(octo_port_kernel_channel_of(7), 2);
 	kernel->remove = EBUSY;
-	assert_int_equal(octo_ethtool_update(et, rule, 3), 0);
-	assert_int_equal(octo_port_kernel_count(), 2);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(octo_ethtool_update(et, rule, 3), -EBUSY);
+		assert_int_equal(octo_port_kernel_count(), 2);
+	}
 	kernel->remove = 0;
 	assert_int_equal(octo_ethtool_update(et, rule, 4), 0);
 	assert_int_equal(octo_port_kernel_channel_of(7), 4);
 	kernel->remove = EBUSY;
-	assert_int_equal(octo_ethtool_update(et, rule, 5), 0);
+	assert_int_equal(octo_ethtool_update(et, rule, 5), -EBUSY);
 	kernel->remove = 0;
 	assert_int_equal(octo_ethtool_remove(et, rule), 0);
 	assert_int_equal(octo_port_kernel_count(), 0);
 	rule = add(et, 7, 1);
 	kernel->remove = EBUSY;
-	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_ethtool_update(et, rule, 2), -EBUSY);
 	octo_port_kernel_die(et);
 	kernel->remove = 0;
 	et = octo_port_kernel_open();
@@ -61,20 +111,18 @@ test_a_rule_that_is_left_is_noted(void **state)
 	assert_int_equal(octo_port_kernel_count(), 0);
 }
 
-/* An older rule would still lead the flow: the kernel refuses to remove it, again and again. */
+/* What is left would still lead the flow: the kernel refuses to remove it, again and again. */
 static void
 test_a_rule_goes_with_what_is_left_of_it(void **state)
 {
-	struct octo_ethtool_note *rule;
-	struct octo_ethtool *et;
+	struct octo_ethtool *et = open_doubling();
+	struct octo_ethtool_note *rule = add(et, 7, 1);
 
 	(void)state;
-	kernel->special = true;
-	kernel->doubles = true;
-	et = octo_port_kernel_open();
-	rule = add(et, 7, 1);
-	kernel->stays = 1 + rule->fs.location;
-	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), -EBUSY);
+	kernel->remove = 0;
+	kernel->stays = 2 + rule->fs.location;
 	assert_int_equal(octo_ethtool_remove(et, rule), -EBUSY);
 	assert_int_equal(octo_port_kernel_count(), 2);
 	kernel->stays = 0;
@@ -88,16 +136,12 @@ static void
 test_a_rule_is_not_made_beside_one_that_is_left(void **state)
 {
 	const struct octo_tuple t = octo_port_kernel_tuple(7);
-	struct octo_ethtool_note *rule;
-	struct octo_ethtool *et;
+	struct octo_ethtool *et = open_doubling();
+	struct octo_ethtool_note *rule = add(et, 7, 1);
 
 	(void)state;
-	kernel->special = true;
-	kernel->doubles = true;
-	et = octo_port_kernel_open();
-	rule = add(et, 7, 1);
 	kernel->remove = EBUSY;
-	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_ethtool_update(et, rule, 2), -EBUSY);
 	assert_int_equal(octo_ethtool_flush(et), -EBUSY);
 	assert_int_equal(octo_ethtool_insert(et, &t, 3, &rule), -EBUSY);
 	assert_int_equal(octo_port_kernel_count(), 2);
@@ -249,6 +293,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		refusal_test(test_a_move_that_leaves_the_old_rule_is_refused),
+		refusal_test(test_a_move_with_a_full_journal_is_refused),
 		refusal_test(test_a_rule_that_is_left_is_noted),
 		refusal_test(test_a_rule_goes_with_what_is_left_of_it),
 		refusal_test(test_a_rule_is_not_made_beside_one_that_is_left),

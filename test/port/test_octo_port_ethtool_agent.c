@@ -460,6 +460,25 @@ test_a_rule_that_is_nowhere(void **state)
 	octo_ethtool_close(et);
 }
 
+static void
+test_a_refused_move_reaches_the_port(void **state)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(7);
+	struct octo_ethtool_note *rule;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->special = kernel->doubles = true;
+	et = octo_ethtool_open_by_agent(netdev_rig.address, octo_port_kernel_ifindex());
+	assert_int_equal(octo_ethtool_insert(et, &t, 1, &rule), 0);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), -EBUSY);
+	kernel->remove = 0;
+	assert_int_equal(octo_ethtool_update(et, rule, 2), 0);
+	assert_int_equal(octo_port_kernel_channel(&t), 2);
+	octo_ethtool_close(et);
+}
+
 /* Somebody changes the channels meanwhile: the kernel answers with the sizes that it has. */
 static void
 test_a_reta_is_asked_for_in_vain(void **state)
@@ -571,6 +590,7 @@ main(void)
 		netdev_rig_test(test_an_agent_that_does_not_answer),
 		netdev_rig_test(test_two_ports_want_the_netdev),
 		netdev_rig_test(test_a_rule_that_is_nowhere),
+		netdev_rig_test(test_a_refused_move_reaches_the_port),
 		netdev_rig_test(test_a_reta_is_asked_for_in_vain),
 		netdev_rig_test(test_the_port_dies),
 		netdev_rig_test(test_what_stays_is_logged),
