@@ -72,7 +72,7 @@ check_others(const struct agent_options *options, const struct search *s, uint16
 		if (s->rep[i] == s->rep[index]) {
 			snprintf(why, sizeof(why), "it is the VF of %s: each PF needs its own",
 				 options->pf[i].name);
-			return complain(pf, why, -EINVAL);
+			return complain(pf, why, -EEXIST);
 		}
 		if (agent_rep_check_fdb(s->rep[i], s->rep[index], why, sizeof(why)) != 0)
 			return complain(pf, why, -EXDEV);
@@ -190,7 +190,7 @@ refuse_rep(const struct agent_pf_options *pf, const char *option, const char *wh
 	fprintf(stderr,
 		"octo-agent: --pf %s: its representor %s is that of %s%s: each needs its own\n",
 		pf->name, pf->rep, option, whose);
-	return -EINVAL;
+	return -EEXIST;
 }
 
 /* Two options may name one ethdev, and it is started once. */

@@ -15,7 +15,7 @@
  * ports of one switch. Nothing happens without --uplink.
  *
  * @return
- *   0, or a negative errno after a message.
+ *   0, or a negative errno after a message: -EEXIST if a representor is given twice.
  */
 int agent_vf_find_reps(struct agent_options *options);
 

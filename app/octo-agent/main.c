@@ -132,10 +132,8 @@ static int
 run(struct agent *agent)
 {
 	struct agent_steer steer = {0};
-	int ret = agent_vf_find_reps(&agent->options);
+	int ret = create_pool(agent);
 
-	if (ret == 0)
-		ret = create_pool(agent);
 	if (ret == 0)
 		ret = start_ports(agent);
 	if (ret == 0)
@@ -227,10 +225,12 @@ main(int argc, char *argv[])
 	catch_signals();
 	ret = agent_options_read(&the_agent.options, argc - ret, argv + ret);
 	if (ret == 0) {
-		failed = EXIT_FAILURE;
+		ret = agent_vf_find_reps(&the_agent.options);
+		failed = ret == -EEXIST ? WRONG_USE : EXIT_FAILURE;
+	}
+	if (ret == 0)
 		ret = the_agent.options.netdev != NULL ? run_ethtool(&the_agent.options) :
 							 run(&the_agent);
-	}
 	rte_eal_cleanup();
 	return ret >= 0 ? EXIT_SUCCESS : failed;
 }
