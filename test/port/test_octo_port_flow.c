@@ -480,6 +480,49 @@ test_a_page_begins_where_a_rule_went(void **state)
 	assert_int_equal(total, 2);
 }
 
+static void
+assert_page(uint16_t port, uint32_t start, uint16_t first_src_port)
+{
+	struct octo_view_rule view[2];
+	uint32_t total;
+
+	assert_int_equal(rte_pmd_octo_view_rules(port, start, view, 2, &total), 2);
+	assert_int_equal(rte_be_to_cpu_16(view[0].tuple.src_port), first_src_port);
+}
+
+/* Nor does he miss one: a page goes on where the last one ended, also after questions in vain. */
+static void
+test_pages_miss_no_rule(void **state)
+{
+	static const uint32_t in_vain[] = {7, 8, UINT32_MAX - 1, UINT32_MAX};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct octo_view_rule view[2];
+	struct rte_flow *rule[8];
+	uint32_t total;
+
+	(void)state;
+	octo_port_up(port, 2);
+	for (uint16_t i = 0; i < RTE_DIM(rule); i++) {
+		rule[i] = octo_port_steer(port, 1000 + i, 0, NULL);
+		assert_non_null(rule[i]);
+	}
+	assert_page(port, 0, 1000);
+	assert_int_equal(rte_flow_destroy(port, rule[0], NULL), 0);
+	assert_page(port, 2, 1002);
+	for (size_t i = 0; i < RTE_DIM(in_vain); i++) {
+		assert_int_equal(rte_pmd_octo_view_rules(port, in_vain[i], view, 2, &total), 0);
+		assert_int_equal(total, 7);
+	}
+	assert_int_equal(rte_flow_destroy(port, rule[4], NULL), 0);
+	assert_page(port, 4, 1005);
+	assert_page(port, 0, 1001);
+	assert_page(port, 3, 1005);
+	assert_int_equal(rte_flow_destroy(port, rule[1], NULL), 0);
+	assert_int_equal(rte_pmd_octo_view_rules(port, 5, view, 2, &total), 1);
+	assert_int_equal(rte_be_to_cpu_16(view[0].tuple.src_port), 1007);
+	assert_int_equal(total, 5);
+}
+
 int
 main(void)
 {
@@ -503,6 +546,7 @@ main(void)
 		octo_port_test(test_flows_follow_the_poller),
 		octo_port_test(test_memory_of_rules_is_told),
 		octo_port_test(test_a_page_begins_where_a_rule_went),
+		octo_port_test(test_pages_miss_no_rule),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -164,8 +164,8 @@ struct octo_dev {
 	uint32_t nb_ingress[2];
 	struct octo_lingering lingering;
 	struct {
-		struct rte_flow *rule; /* NULL: unknown */
-		uint32_t start;
+		struct rte_flow *rule;   /* NULL: unknown */
+		uint32_t start;          /* that a reader of the next page gives */
 	} page;                          /* of the view of rules: where the next page begins */
 	uint64_t app_spec_bytes;         /* of all generic rules */
 	struct octo_indirects indirects; /* in order of creation */

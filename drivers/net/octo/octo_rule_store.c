@@ -184,8 +184,8 @@ octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule)
 		if (octo->sync.cursor[i] == rule)
 			octo->sync.cursor[i] = TAILQ_NEXT(rule, next);
 	if (octo_rule_has_tuple(rule)) {
-		/* the indices of the rules behind it change */
-		octo->page.rule = NULL;
+		if (octo->page.rule == rule)
+			octo->page.rule = TAILQ_NEXT(rule, next);
 		TAILQ_REMOVE(&octo->rules, rule, next);
 		octo_rule_store_leave_queue(octo, rule);
 		octo_table_remove(octo->table, &rule->tuple);

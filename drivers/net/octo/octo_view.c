@@ -276,14 +276,18 @@ view_rule(struct octo_dev *octo, struct rte_flow *rule, struct octo_view_rule *v
 	};
 }
 
-/* Find rule number `start`, from the end of the last page if that helps a sequential reader. */
+/* A sequential reader gets the rule after the last page, whichever rules have gone meanwhile. */
 static struct rte_flow *
 rule_at(const struct octo_dev *octo, uint32_t start)
 {
-	const bool known = octo->page.rule != NULL && octo->page.start <= start;
-	struct rte_flow *rule = known ? octo->page.rule : TAILQ_FIRST(&octo->rules);
+	struct rte_flow *rule = octo->page.rule;
 
-	for (uint32_t at = known ? octo->page.start : 0; rule != NULL && at < start; at++)
+	if (rule != NULL && octo->page.start == start)
+		return rule;
+	if (start >= octo_table_count(octo->table))
+		return NULL;
+	rule = TAILQ_FIRST(&octo->rules);
+	for (uint32_t at = 0; rule != NULL && at < start; at++)
 		rule = TAILQ_NEXT(rule, next);
 	return rule;
 }
@@ -294,6 +298,8 @@ copy_rules_locked(struct octo_dev *octo, uint32_t start, struct octo_view_rule *
 	struct rte_flow *rule = rule_at(octo, start);
 	uint32_t copied = 0;
 
+	if (rule == NULL)
+		return 0;
 	for (; rule != NULL && copied < nb; rule = TAILQ_NEXT(rule, next))
 		view_rule(octo, rule, &rules[copied++]);
 	octo->page.rule = rule;

@@ -122,7 +122,8 @@ int octo_view_legs(uint16_t port_id, uint32_t start, struct octo_view_leg *legs,
  * Copy rules in order of creation; none in a secondary process.
  *
  * @param start
- *   Index of the first one.
+ *   Index of the first one. Where the last page ended, the next one begins, also if rules before
+ *   it have gone meanwhile.
  * @param total
  *   Set to the number of all rules.
  * @return
