@@ -257,6 +257,30 @@ test_a_sender_of_another_pid_namespace_is_waited_for(void **state)
 	assert_int_equal(send_in_secondary(rte_eth_devices[port].data->tx_queues[1], port), 10);
 }
 
+/* The queue is set up anew before the control thread has seen that its sender was killed. */
+static void
+test_what_a_killed_process_put_aside_is_counted(void **state)
+{
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_eth_stats stats;
+	struct octo_txq *q;
+
+	(void)state;
+	octo_port_up(port, 2);
+	q = rte_eth_devices[port].data->tx_queues[1];
+	q->via = OCTO_TX_NO_PF;
+	q->holder = octo_port_dead_process();
+	q->stash.first = 3;
+	q->stash.nb = 10;
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 2);
+	assert_int_equal(octo_port_xstat(port, "tx_switch_drops"), 7);
+	assert_int_equal(octo_port_xstat(port, "tx_switch_waiting"), 0);
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(stats.oerrors, 7);
+	assert_int_equal(send_in_secondary(rte_eth_devices[port].data->tx_queues[1], port), 10);
+}
+
 static const struct octo_port_conf four_pfs = {.nb_pfs = 4, .replug = true};
 
 static uint16_t
@@ -322,6 +346,7 @@ main(void)
 		octo_port_test(test_the_first_burst_of_a_secondary_is_signed),
 		octo_port_test(test_another_sends_after_a_process_that_was_killed),
 		octo_port_test(test_a_sender_of_another_pid_namespace_is_waited_for),
+		octo_port_test(test_what_a_killed_process_put_aside_is_counted),
 		octo_port_test(test_pfs_that_are_attached_again),
 		octo_port_test(test_a_pf_that_is_detached_is_not_polled),
 	};

@@ -41,8 +41,10 @@ octo_queue_counts_end_rx_locked(struct octo_dev *octo, const struct octo_rxq *q)
 void
 octo_queue_counts_end_tx_locked(struct octo_dev *octo, const struct octo_txq *q)
 {
-	const struct octo_txq_counts own = own_tx(q);
+	struct octo_txq_counts own = own_tx(q);
 
+	/* of a sender that was killed inside its burst: see octo_tx_drop_stash() */
+	own.tx.drops += q->stash.nb - q->stash.first;
 	octo_counts_add(&octo->txq_gone[q->queue_id], &own, sizeof(own));
 }
 
