@@ -4,7 +4,7 @@
 import shlex
 
 from . import drivers, pci
-from .model import IN_THE_WAY, NOTE, Finding
+from .model import IN_THE_WAY, NOTE, OVS_DATAPATH, Finding
 
 
 def check_driver(pf):
@@ -36,11 +36,15 @@ def _check_bound(pf):
 
 def check_routes(pf):
     """Giving away the interface that one is connected by is hard to undo."""
-    routed = [n for n in pf.netdevs if n.has_route]
+    routed = [n for n in pf.netdevs if n.has_route is not False]
     if not routed or drivers.kernel_driver(pf):
         return []
-    name = routed[0].name + (f" below {routed[0].below}" if routed[0].below else "")
-    return [Finding(NOTE, pf.address, f"is the kernel's interface {name}, which has routes: "
+    first = routed[0]
+    name = first.name + (f" below {first.below}" if first.below else "")
+    says = ("which may have routes, as there are more than were read" if first.has_route is None
+            else "whose bridges may have routes" if first.below == OVS_DATAPATH
+            else "which has routes")
+    return [Finding(NOTE, pf.address, f"is the kernel's interface {name}, {says}: "
                     "you may be connected by it, and lose that when it goes to DPDK")]
 
 

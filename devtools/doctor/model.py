@@ -8,6 +8,8 @@ OK, NOTE, IN_THE_WAY = "ok", "note", "in the way"
 
 UNKNOWN_NODE = -1
 
+OVS_DATAPATH = "ovs-system"  # above ports of Open vSwitch; no link leads to the bridges' own ports
+
 
 @dataclass
 class Link:
@@ -27,7 +29,7 @@ class Netdev:
     switch_id: Optional[str] = None
     port_id: Optional[str] = None
     port_name: Optional[str] = None
-    has_route: bool = False
+    has_route: Optional[bool] = False  # None: unknown, there are too many
     below: Optional[str] = None  # the bridge, bond, VLAN or the like above it that has routes
     channels: Optional[int] = None  # Rx queues that are in use now; None: not known
 

@@ -4,7 +4,7 @@
 import re
 
 from . import pci, states
-from .model import UNKNOWN_NODE, Group, Link, Netdev, Pf
+from .model import OVS_DATAPATH, UNKNOWN_NODE, Group, Link, Netdev, Pf
 from .tree import TooMuch
 
 DEVICES = "sys/bus/pci/devices"
@@ -12,29 +12,35 @@ ADDRESS = r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 CLASS_NETWORK, CLASS_BRIDGE, CLASS_INFINIBAND = 0x02, 0x06, 0x0207
 MAC = r"[0-9a-f]{2}(:[0-9a-f]{2})+"
 MOST_PFS = 1024  # each is compared with every other
+MOST_ROUTES = 16 << 20  # bytes of them: some 100000 routes
 MOST_VFS = 256  # an octo port needs one, of a number that no other PF has
 LINK_OR_GROUP = re.compile(r"fe[89ab]|ff")  # IPv6 addresses of the link or of a group
+MORE = ":"  # no name of an interface: there are more routes than were read
 REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
 
 
+def _more(text):
+    return {MORE} if len(text.encode(errors="replace")) >= MOST_ROUTES else set()
+
+
 def _keep_names(text):
-    """Names of interfaces that have a route; not where to."""
-    lines = [li.split()[0] for li in text.splitlines()[1:] if li.split()]
-    return "\n".join(["Iface", *sorted(set(lines))])
+    """Names of interfaces that have a route, and MORE; not where to."""
+    names = {li.split()[0] for li in text.splitlines()[1:] if li.split()}
+    return "\n".join(["Iface", *sorted(names | _more(text))])
 
 
 def _keep_names6(text):
     """As _keep_names(). Every interface that is up has routes of the link and for multicast."""
-    lines = [li.split() for li in text.splitlines()]
+    lines = (li.split() for li in text.splitlines())
     names = {li[9] for li in lines if len(li) == 10 and not LINK_OR_GROUP.match(li[0])}
-    return "\n".join("- " * 9 + name for name in sorted(names))
+    return "\n".join("- " * 9 + name for name in sorted(names | _more(text)))
 
 
 def _read_routed(tree):
-    """Names of interfaces that have a route."""
-    names = set((tree.read("proc/net/route", _keep_names) or "").split()[1:])
-    names6 = tree.read("proc/net/ipv6_route", _keep_names6) or ""
-    return names | {li.split()[9] for li in names6.splitlines()}
+    """Names of interfaces that have a route, or may have one, and MORE."""
+    names = set((tree.read("proc/net/route", _keep_names, MOST_ROUTES) or "").split()[1:])
+    names6 = tree.read("proc/net/ipv6_route", _keep_names6, MOST_ROUTES) or ""
+    return names | {OVS_DATAPATH} | {li.split()[9] for li in names6.splitlines()}
 
 
 def _routed_above(tree, path, routed):
@@ -68,7 +74,7 @@ def _read_netdev(tree, path, routed):
                   tree.read(f"{path}/phys_switch_id") or None,
                   tree.read(f"{path}/phys_port_id") or None,
                   tree.read(f"{path}/phys_port_name") or None,
-                  name in routed or below is not None, below)
+                  True if name in routed or below else None if MORE in routed else False, below)
 
 
 def _netdev_paths(tree, path):

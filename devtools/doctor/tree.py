@@ -6,7 +6,7 @@ import re
 
 from .text import printable
 
-MOST_BYTES = 65536  # of one file; VPD, the largest that is read, has 32 KiB at most
+MOST_BYTES = 65536  # of one file, as a rule; VPD has 32 KiB at most
 MOST_LINKS = 40  # on one path, as in Linux
 MOST_DEPTH = 64  # directories on one path; sysfs has some twenty
 MOST_LOOKS = 1000000  # at files, links, names and parts of paths: some thousands are usual
@@ -77,11 +77,11 @@ class Tree:
         parent = self._directory(parent)
         return None if parent is None else f"{parent}/{name}".lstrip("/")
 
-    def read_bytes(self, path, keep=None):
+    def read_bytes(self, path, keep=None, most=MOST_BYTES):
         """A file's bytes; those that keep() returns are all that is remembered and returned."""
         here = self._here(path)
         true = None if here is None else self._follow(here)
-        data = None if true is None else self._source.read(true, MOST_BYTES)
+        data = None if true is None else self._source.read(true, most)
         if data is None:
             return None
         data = keep(data) if keep else data
@@ -89,10 +89,10 @@ class Tree:
         self.seen[path if path.startswith("proc/") else true] = data
         return data
 
-    def read(self, path, keep=None):
+    def read(self, path, keep=None, most=MOST_BYTES):
         """A file's text, without blanks around it; what cannot be printed becomes "?"."""
         data = self.read_bytes(path, (lambda d: keep(d.decode(errors="replace")).encode())
-                               if keep else None)
+                               if keep else None, most)
         if data is None:
             return None
         return printable(data.decode(errors="replace").strip("\0 \t\n"), also="\t\n")

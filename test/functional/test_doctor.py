@@ -337,6 +337,52 @@ def test_interface_in_use(see, tmp_path, name):
     assert any(warned in n for n in Seen(tmp_path / "c.tar").marked("note"))
 
 
+def _full_table(count: int, last: str) -> str:
+    """Lines as long as the kernel's, of which the last one is of another interface."""
+    names = ["eth9"] * count + [last]
+    return "\n".join(f"{line:127}" for line in ("Iface\tDestination", *(f"{n}\t0" for n in names)))
+
+
+@pytest.mark.parametrize("lines", [
+    ["proc/net/route: " + _full_table(20000, "enp193s0")],
+    ["proc/net/ipv6_route: " + "\n".join([_route6("2001", "eth9")] * 20000 +
+                                         [_route6("2002", "enp193s0")])],
+], ids=["IPv4", "IPv6"])
+def test_interface_in_use_of_a_router(see, lines):
+    """A table of many routes is read to its end."""
+    warned = [n for n in see("vfio-no-iommu", *lines).marked("note") if "routes" in n]
+    assert len(warned) == 1 and "enp193s0, which has routes" in warned[0]
+
+
+@pytest.mark.parametrize("line", [
+    "proc/net/route: " + _full_table(100, "enp193s0"),
+    "proc/net/ipv6_route: " + "\n".join([_route6("2001", "\u00e9th9")] * 100),
+], ids=["IPv4", "IPv6"])
+def test_more_routes_than_are_read(see, tmp_path, monkeypatch, line):
+    """Each interface may have one of the others; a capture says the same."""
+    monkeypatch.setattr("doctor.read_nics.MOST_ROUTES", 128 * 20)
+    seen = see("vfio-no-iommu", line)
+    warned = "enp193s0, which may have routes, as there are more than were read"
+    assert any(warned in n for n in seen.marked("note"))
+    Seen(tmp_path / "m0", "--capture", tmp_path / "c.tar")
+    assert any(warned in n for n in Seen(tmp_path / "c.tar").marked("note"))
+
+
+@pytest.mark.parametrize("above", [
+    [ENP193S0 + "master -> sys/devices/virtual/net/ovs-system",
+     ENP193S0 + "upper_ovs-system -> sys/devices/virtual/net/ovs-system"],
+    [ENP193S0 + "upper_br0 -> sys/devices/virtual/net/br0",
+     ABOVE + "upper_ovs-system -> sys/devices/virtual/net/ovs-system"],
+], ids=["port", "below a bond"])
+def test_interface_of_open_vswitch(see, tmp_path, above):
+    """The addresses are those of a bridge's internal port, which no link leads to."""
+    seen = see("vfio-no-iommu", "proc/net/route: Iface\tDestination\nbr-ex\t00000000", *above)
+    warned = "enp193s0 below ovs-system, whose bridges may have routes"
+    assert any(warned in n for n in seen.marked("note"))
+    Seen(tmp_path / "m0", "--capture", tmp_path / "c.tar")
+    assert any(warned in n for n in Seen(tmp_path / "c.tar").marked("note"))
+
+
 @pytest.mark.parametrize("lines", [
     ["proc/net/ipv6_route: " + _route6("fe80", "enp193s0") + "\n" + _route6("ff00", "enp193s0")],
     ["proc/net/ipv6_route: " + _route6("", "lo") + "\n" + _route6("2001", "enp193s0")[:-9]],
