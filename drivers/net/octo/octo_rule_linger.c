@@ -151,7 +151,8 @@ octo_rule_linger_queue_locked(struct octo_dev *octo, const struct octo_tuple *tu
 /*
  * May the sample be of a packet that a lingering rule led to its queue, and has the rule ended
  * since? Such packets come until the fence is closed, at the latest when its source has been
- * silent for long.
+ * silent for long. It is also true of other flows of the bucket: one that is in the queue of RSS
+ * is learned all the same, see is_of_lingering(), and any other strays until a later sample.
  */
 bool
 octo_rule_linger_is_stale_locked(const struct octo_dev *octo, const struct octo_sample *s)
