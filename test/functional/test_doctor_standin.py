@@ -30,8 +30,8 @@ def _check_octo_port(pmd, name, told) -> None:
     assert (topology["mpfs"] == "slices") == ("net_af_xdp" in devargs)
 
 
-def _start(told, nodes, address) -> None:
-    made = standin.make(told, nodes, address)
+def _start(told, nodes, address, switch=None) -> None:
+    made = standin.make(told, nodes, address, switch)
     with Testpmd(made.vdevs, lcores=made.lcores, queues=made.queues, app=SMALL_RINGS,
                  memory=512, mbufs=16384) as pmd:
         assert [(port.port, port.name) for port in pmd.ports()] == list(enumerate(made.ports))
@@ -41,6 +41,13 @@ def _start(told, nodes, address) -> None:
             if name.startswith("net_octo"):
                 _check_octo_port(pmd, name, told)
         assert "is away" not in pmd.text  # octo-agent
+
+
+def _with_tier_mac(told) -> dict:
+    """As doctor wants it where peers can send to an address of each PF."""
+    assert "append ,tier=mac to --vdev=net_octo" in told["why"]
+    eal = [f"{a},tier=mac" if a.startswith("--vdev=net_octo") else a for a in told["eal"]]
+    return {**told, "eal": eal, "tier": "mac"}
 
 
 def _agent(told, address, root):
@@ -61,3 +68,14 @@ def test_command_starts(tmp_path, name):
         address = f"unix:{tmp_path}/agent.sock"
         with _agent(told, address, tmp_path / "m0"):
             _start(told, _nodes(seen), address)
+
+
+@pytest.mark.parametrize("name", ["apart", "four-sockets", "snap-io"])
+def test_command_starts_with_tier_mac(tmp_path, name):
+    """Of PFs that are apart; their switch sorts by address."""
+    if env.find_binary("dpdk-testpmd") is None:
+        pytest.skip("there is no dpdk-testpmd")
+    seen = looker(tmp_path)(name)
+    assert seen.states() == ["apart"]
+    for told in seen.json["arguments"]:
+        _start(_with_tier_mac(told), _nodes(seen), None, "mac")

@@ -29,9 +29,10 @@ class StandIn(NamedTuple):
 class _Maker:
     """One PF of the simulator for each device, in the order in which they are named."""
 
-    def __init__(self, nodes: Dict[str, int], agent: Optional[str]) -> None:
+    def __init__(self, nodes: Dict[str, int], agent: Optional[str], switch: Optional[str]) -> None:
         self.nodes = nodes
         self.agent = agent
+        self.switch = switch
         self.made: Dict[str, str] = {}
         self.vdevs: List[str] = []  # in the order of the command line
         self.probed: List[str] = []  # by octo, when all octo ports have their numbers
@@ -44,7 +45,7 @@ class _Maker:
     def _device(self, name: str, nic: str, **more: object) -> str:
         """The PF that stands for a device."""
         if not any(f"nic={nic}," in v for v in (*self.vdevs, *self.probed)):
-            more["wire"] = "loop"
+            more.update(wire="loop", switch=self.switch)
         number = int(self._name(name)[len("net_mpsim"):])
         return vdevs.mpsim(number, nic, self.nodes.get(name, 0) & 1, caps="-mpfs", **more)
 
@@ -88,9 +89,10 @@ class _Maker:
             self._lower(name, devargs)
 
 
-def make(arguments: dict, nodes: Dict[str, int], agent: Optional[str] = None) -> StandIn:
+def make(arguments: dict, nodes: Dict[str, int], agent: Optional[str] = None,
+         switch: Optional[str] = None) -> StandIn:
     """Of the arguments as JSON has them; nodes by PCI address."""
-    maker = _Maker(nodes, agent)
+    maker = _Maker(nodes, agent, switch)
     for text in arguments["eal"]:
         maker.argument(text)
     workers = max(arguments["workers"], 1)
