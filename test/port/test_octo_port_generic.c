@@ -198,7 +198,7 @@ test_kept_over_a_stop(void **state)
 static void
 test_kept_queues_must_stay(void **state)
 {
-	const uint16_t queues[] = {0, 1};
+	const uint16_t queues[] = {1, 1};
 	const struct rte_flow_action_rss rss = {.queue_num = 2, .queue = queues};
 	uint16_t port = make_port();
 
@@ -495,6 +495,7 @@ test_transfer_goes_to_the_switch_of_the_pf_named(void **state)
 	assert_null(create_transfer(port, RTE_MAX_ETHPORTS, &error));
 	assert_int_equal(rte_errno, ENOTSUP);
 	assert_non_null(strstr(error.message, "represented_port"));
+	assert_int_equal(error.type, RTE_FLOW_ERROR_TYPE_ACTION);
 	assert_on_pfs(0, 0);
 }
 

@@ -281,6 +281,87 @@ test_fewer_queues_than_a_rule_needs(void **state)
 	octo_port_assert_arrives(port, 7, 0, 20);
 }
 
+static struct rte_flow *
+create_rss(uint16_t port, const struct rte_flow_action_rss *rss)
+{
+	const struct rte_flow_attr attr = {.ingress = 1};
+	const struct rte_flow_item pattern[] = {
+		{.type = RTE_FLOW_ITEM_TYPE_ETH},
+		{.type = RTE_FLOW_ITEM_TYPE_IPV4},
+		{.type = RTE_FLOW_ITEM_TYPE_UDP},
+		{.type = RTE_FLOW_ITEM_TYPE_END},
+	};
+	const struct rte_flow_action_mark mark = {.id = 9};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &mark},
+		{.type = RTE_FLOW_ACTION_TYPE_RSS, .conf = rss},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+
+	return rte_flow_create(port, &attr, pattern, actions, NULL);
+}
+
+static void
+assert_spreads_over(uint16_t port, struct rte_flow *rule, const uint16_t *queues, uint32_t nb)
+{
+	const struct rte_flow_action query[] = {{.type = RTE_FLOW_ACTION_TYPE_RSS},
+						{.type = RTE_FLOW_ACTION_TYPE_END}};
+	struct rte_flow_action_rss rss;
+
+	assert_int_equal(rte_flow_query(port, rule, query, &rss, NULL), 0);
+	assert_int_equal(rss.queue_num, nb);
+	assert_memory_equal(rss.queue, queues, nb * sizeof(queues[0]));
+}
+
+/* Open vSwitch marks and spreads over all queues, and never destroys rules before it has fewer. */
+static void
+test_rss_goes_on_with_the_queues_that_stay(void **state)
+{
+	const uint16_t queues[] = {3, 1, 2, 0};
+	const uint16_t two[] = {1, 0};
+	const uint16_t one[] = {0};
+	const struct rte_flow_action_rss rss = {.queue_num = 4, .queue = queues};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 4);
+	rule = create_rss(port, &rss);
+	assert_non_null(rule);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 2);
+	assert_spreads_over(port, rule, two, 2);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 1);
+	assert_spreads_over(port, rule, one, 1);
+	octo_port_assert_arrives(port, 7, 0, 20);
+	/* those that ended do not return */
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	octo_port_up(port, 4);
+	assert_spreads_over(port, rule, one, 1);
+	assert_int_equal(rte_flow_destroy(port, rule, NULL), 0);
+}
+
+/* A refused configuration changes no rule, whether it comes before or after in the list. */
+static void
+test_rss_keeps_its_queues_if_another_rule_needs_them(void **state)
+{
+	const uint16_t queues[] = {0, 1};
+	const struct rte_flow_action_rss rss = {.queue_num = 2, .queue = queues};
+	uint16_t port = octo_port_create(&two_pfs);
+	struct rte_flow *rule;
+
+	(void)state;
+	octo_port_up(port, 2);
+	rule = create_rss(port, &rss);
+	assert_non_null(rule);
+	assert_non_null(octo_port_steer(port, 8, 1, NULL));
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(octo_port_configure(port, 1), -EBUSY);
+	octo_port_up(port, 2);
+	assert_spreads_over(port, rule, queues, 2);
+}
+
 /* The port keeps its queues, and so the flow that a command has steered to one of them. */
 static void
 test_refused_configuration_keeps_commands(void **state)
@@ -482,6 +563,8 @@ main(void)
 		octo_port_test(test_a_stopped_port_asks_the_pfs),
 		octo_port_test(test_a_rule_that_cannot_be_put_back),
 		octo_port_test(test_fewer_queues_than_a_rule_needs),
+		octo_port_test(test_rss_goes_on_with_the_queues_that_stay),
+		octo_port_test(test_rss_keeps_its_queues_if_another_rule_needs_them),
 		octo_port_test(test_refused_configuration_keeps_commands),
 		octo_port_test(test_commands_are_in_nobodys_way),
 		octo_port_test(test_a_command_that_cannot_be_put_back),

@@ -106,6 +106,53 @@ octo_app_spec_max_queue(const struct rte_flow_action actions[])
 	return highest;
 }
 
+/*
+ * The highest queue that the port must have for the actions, those nested in them included; -1 if
+ * none: rss can go on with one of its queues.
+ */
+int
+octo_app_spec_needed_queue(const struct rte_flow_action actions[])
+{
+	const struct rte_flow_action *action;
+	const uint16_t *queues = NULL;
+	int highest = -1;
+
+	OCTO_SPEC_FOREACH(action, actions) {
+		const uint32_t nb = queues_of(action, &queues);
+		int lowest = UINT16_MAX;
+
+		for (uint32_t i = 0; i < nb; i++)
+			lowest = RTE_MIN(lowest, queues[i]);
+		if (nb > 0)
+			highest = RTE_MAX(highest, lowest);
+	}
+	return highest;
+}
+
+/* Take the queues that end out of the rule's rss actions. Returns whether there were any. */
+bool
+octo_app_spec_cut_rss(struct octo_app_spec *app_spec, uint16_t nb_queues)
+{
+	const struct rte_flow_action *action;
+	bool is_cut = false;
+
+	OCTO_SPEC_FOREACH(action, app_spec->rule->actions_ro) {
+		struct rte_flow_action_rss *rss = (void *)(uintptr_t)action->conf;
+		uint16_t *queues;
+		uint32_t nb = 0;
+
+		if (action->type != RTE_FLOW_ACTION_TYPE_RSS || rss == NULL)
+			continue;
+		queues = (uint16_t *)(uintptr_t)rss->queue;
+		for (uint32_t i = 0; i < rss->queue_num; i++)
+			if (queues[i] < nb_queues)
+				queues[nb++] = queues[i];
+		is_cut |= nb < rss->queue_num;
+		rss->queue_num = nb;
+	}
+	return is_cut;
+}
+
 /* Does an action of the list, or one nested in it, name this queue? */
 bool
 octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue)
@@ -250,9 +297,10 @@ transfer_pf(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 					  "the NIC's switch does not know the octo port: name "
 					  "one of its PFs instead");
 	if (named == NO_PF)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, NULL,
-					  "a transfer rule goes to the PF that it names: add the "
-					  "item represented_port with the ethdev port of a PF");
+		/* by this type Open vSwitch knows that other actions may do, and does not warn */
+		return octo_flow_refuse(error, ENOTSUP,
+					"a transfer rule goes to the PF that it names: add the "
+					"item represented_port with the ethdev port of a PF");
 	ret = rte_flow_pick_transfer_proxy(octo->port[named].port_id, &proxy, error);
 	if (ret != 0)
 		return octo_flow_blame(&octo->port[named], ret, error);

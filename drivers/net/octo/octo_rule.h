@@ -210,6 +210,7 @@ int octo_rule_list_install_locked(struct octo_dev *octo);
 void octo_rule_list_withdraw_locked(struct octo_dev *octo);
 int octo_rule_list_fit_locked(const struct octo_dev *octo, uint16_t nb_queues);
 void octo_rule_list_drop_commands_locked(struct octo_dev *octo);
+void octo_rule_list_cut_rss_locked(struct octo_dev *octo);
 int octo_rule_list_flush_locked(struct octo_dev *octo, struct rte_flow_error *error);
 int octo_rule_list_write_locked(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_list_name_again_locked(struct octo_dev *octo);
@@ -241,6 +242,8 @@ int
 octo_app_spec_check_samples(const struct rte_flow_action actions[], struct rte_flow_error *error);
 bool octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue);
 int octo_app_spec_max_queue(const struct rte_flow_action actions[]);
+int octo_app_spec_needed_queue(const struct rte_flow_action actions[]);
+bool octo_app_spec_cut_rss(struct octo_app_spec *app_spec, uint16_t nb_queues);
 
 /* octo_rule_hits.c: counters of rules */
 extern const struct rte_flow_action octo_rule_hits_count[]; /* a query of COUNT */

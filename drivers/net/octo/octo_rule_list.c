@@ -138,15 +138,47 @@ octo_rule_list_withdraw_locked(struct octo_dev *octo)
 		octo_rule_withdraw_locked(octo, rule);
 }
 
-/* The highest queue that the rule leads to, -1 if it names none. */
+/*
+ * The highest queue that the rule must have, -1 if it needs none. A PF may keep a rule of a table,
+ * with all of its queues, while the port is stopped.
+ */
 static int
 queue_of(const struct rte_flow *rule)
 {
 	const int queue = octo_rule_has_tuple(rule) ? rule->queue : -1;
+	const struct rte_flow_action *actions;
 
 	if (!rule->generic)
 		return queue;
-	return RTE_MAX(queue, octo_app_spec_max_queue(rule->ext->app_spec.rule->actions_ro));
+	actions = rule->ext->app_spec.rule->actions_ro;
+	return RTE_MAX(queue, rule->by_table ? octo_app_spec_max_queue(actions) :
+					       octo_app_spec_needed_queue(actions));
+}
+
+static unsigned int
+cut_rss(const struct octo_rules *rules, uint16_t nb_queues)
+{
+	unsigned int nb = 0;
+	struct rte_flow *rule;
+
+	TAILQ_FOREACH(rule, rules, next)
+		if (rule->generic)
+			nb += octo_app_spec_cut_rss(&rule->ext->app_spec, nb_queues);
+	return nb;
+}
+
+/* Rules spread packets over the queues that stay; octo_rule_list_fit_locked() has found some. */
+void
+octo_rule_list_cut_rss_locked(struct octo_dev *octo)
+{
+	const uint16_t nb_queues = octo_data(octo)->nb_rx_queues;
+	const unsigned int nb = cut_rss(&octo->rules, nb_queues) +
+				cut_rss(&octo->others, nb_queues);
+
+	if (nb > 0)
+		OCTO_LOG(NOTICE,
+			 "port %u: %u rules with rss have lost queues: there are %u queues now",
+			 octo->port_id, nb, nb_queues);
 }
 
 /*

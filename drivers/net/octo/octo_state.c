@@ -42,8 +42,10 @@ configure_locked(struct rte_eth_dev *dev)
 	ret = octo_rss_check_slices(octo);
 	if (ret == 0)
 		ret = octo_pf_config_all_locked(octo);
-	if (ret == 0)
+	if (ret == 0) {
 		octo_rule_list_drop_commands_locked(octo);
+		octo_rule_list_cut_rss_locked(octo);
+	}
 	/* free clones of queues that the PFs have released */
 	octo_pools_sweep_locked(octo);
 	return ret;
