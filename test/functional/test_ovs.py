@@ -10,7 +10,7 @@ The PMD thread of CPU 0, on socket 0, polls queue 0; that of CPU 1, on socket
 """
 
 import re
-from typing import Dict, Iterator, Sequence
+from typing import Dict, Iterator, Sequence, Tuple
 
 import pytest
 
@@ -31,14 +31,20 @@ def options() -> Sequence[str]:
 
 
 @pytest.fixture
-def switch(program, hosts, huge_dir, options) -> Iterator[ovs.Switch]:
+def settings() -> Sequence[str]:
+    """Of other_config, unless a test has some."""
+    return ()
+
+
+@pytest.fixture
+def switch(program, hosts, huge_dir, options, settings) -> Iterator[ovs.Switch]:
     """Open vSwitch, without a port."""
     for name in ("ip", "ethtool", "ping", "iperf3"):
         program(name)
     tree = ovs.find()
     if tree is None:
         pytest.skip("no Open vSwitch is there that has this DPDK")
-    made = ovs.Switch(tree, huge_dir, hosts, options=options)
+    made = ovs.Switch(tree, huge_dir, hosts, options=options, settings=settings)
     try:
         yield made
         made.stop()
@@ -303,3 +309,71 @@ def test_port_taken_away_and_given_back(switch, views, hosts):
         _is_home([views[0]], {0: 0, 1: 1})
         _is_home([View(switch, PORTS[1])], {0: 1, 1: 0})
         one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+
+
+def _marked_and_not(switch) -> Dict[int, Tuple[int, int]]:
+    """Packets of each thread."""
+    return {cpu: (count["phwol hits"], count["packets received"] - count["phwol hits"])
+            for cpu, count in switch.counts().items()}
+
+
+def _all_are_marked(switch) -> None:
+    """Of each thread all packets have the mark of a flow, and so need no lookup."""
+    then = _marked_and_not(switch)
+
+    def marked() -> bool:
+        nonlocal then
+        now = _marked_and_not(switch)
+        if any(now[cpu][1] > then[cpu][1] + 5 for cpu in now):  # what is under way is counted
+            then = now
+        return all(now[cpu][0] > then[cpu][0] + 200 for cpu in now)
+    wait_until("all have marks", marked, 30)
+
+
+@pytest.mark.parametrize("learn", ["on"])
+@pytest.mark.parametrize("settings", [["hw-offload=true"]])
+def test_offloaded_flows_are_marked_by_each_pf(switch, views, hosts):
+    """Queues go to other threads, flows are made anew, a PF goes and is back: packets have their
+    marks again by whichever PF they come, and come home, none is lost, or overtakes."""
+    one, two = hosts
+    view = views[0]
+    one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+    with numbered.running(*hosts, range(20000, 20016)) as told:
+        _settled(switch, views)
+        _all_are_marked(switch)
+        switch.pin(view.name, SWAPPED)
+        _settled(switch, views)
+        _all_are_marked(switch)
+        switch.appctl("revalidator/purge")
+        _all_are_marked(switch)
+        switch.telemetry.get("/mpsim/fault", "net_mpsim1", "remove,100000")
+        switch.daemon.expect("PF net_mpsim1 is back")
+        _settled(switch, views)
+        _all_are_marked(switch)
+    print(f"datagrams: {vars(told)}")
+    assert told.sent > 0 and told.lost == told.reordered == 0, vars(told)
+    _lost_nothing(switch, views)
+    # all are counted, by the threads that they came to
+    wait_until("all are counted", lambda: switch.forwarded() >= told.sent)
+    assert switch.forwarded() <= sum(
+        count["packets received"] for count in switch.counts().values()) + 20
+    # it asked the switch of the NIC first, which cannot send by another NIC
+    assert "in_port" not in switch.appctl("dpctl/dump-flows", "type=offloaded")
+    assert "in_port" in switch.appctl("dpctl/dump-flows", "type=partially-offloaded")
+    assert "rte_flow creation failed" not in switch.daemon.text
+
+
+@pytest.mark.parametrize("settings", [["hw-offload=true"]])
+def test_offloaded_port_gets_fewer_queues(switch, views, hosts):
+    """The rules of flows name all queues, and are still there when some end."""
+    one, two = hosts
+    for pins in ("0:0,1:1,2:0,3:1", "0:1", PINNED):
+        one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)
+        wait_until("a rule is there", lambda: views[0].steering()["others"] > 0)
+        homes = {int(q): int(cpu) for q, cpu in re.findall(r"(.):(.)", pins)}
+        switch.vsctl("set", "Interface", PORTS[0], f"options:n_rxq={len(homes)}",
+                     f'other_config:pmd-rxq-affinity="{pins}"')
+        assert switch.vsctl("get", "Interface", PORTS[0], "error") == "[]\n"
+        wait_until(f"homes {homes}", lambda h=homes: views[0].homes() == h)
+        assert switch.pinned(PORTS[0]) == homes
+    one.run("ping", "-c", "3", "-i", "0.1", "-W", "5", two.ip4)

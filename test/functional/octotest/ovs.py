@@ -68,11 +68,13 @@ class Switch:
 
     Host i is at the wire of a NIC with the PFs mpsim 2i and 2i+1. All hosts
     and the tap of the bridge are in one network. Threads that are idle sleep
-    for up to `sleep` microseconds. `options` are for ovs-vswitchd.
+    for up to `sleep` microseconds. `options` are for ovs-vswitchd, `settings`
+    further ones of other_config.
     """
 
     def __init__(self, tree: Path, huge_dir: str, hosts: Sequence[Host],
-                 sleep: int = 0, options: Iterable[str] = ()) -> None:
+                 sleep: int = 0, options: Iterable[str] = (),
+                 settings: Iterable[str] = ()) -> None:
         self.name = env.unique("octovs")
         self.file_prefix = env.unique()
         self._tree = tree
@@ -82,7 +84,8 @@ class Switch:
         try:
             self._make_namespace(hosts)
             self._start_database()
-            self._start_switch(huge_dir, _nics(hosts), sleep, options)
+            self._start_switch(huge_dir, _nics(hosts), options,
+                               [f"pmd-maxsleep={sleep}", *settings])
             self._connect(hosts)
         except BaseException:
             self.close()
@@ -124,15 +127,14 @@ class Switch:
         self.vsctl("--no-wait", "init")
 
     def _start_switch(self, huge_dir: str, dpdk: Iterable[str],
-                      sleep: int, options: Iterable[str]) -> None:
+                      options: Iterable[str], settings: Iterable[str]) -> None:
         eal = " ".join(["--no-pci", f"--file-prefix={self.file_prefix}",
                         *env.plugin_args(), *dpdk])
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(
             f"other_config:{item}" for item in (
                 "dpdk-init=true", "per-port-memory=true",
                 "dpdk-socket-mem=256", f'dpdk-hugepage-dir="{huge_dir}"',
-                f'dpdk-extra="{eal}"', "pmd-cpu-mask=0x3",
-                f"pmd-maxsleep={sleep}")))
+                f'dpdk-extra="{eal}"', "pmd-cpu-mask=0x3", *settings)))
         self.daemon = self._start(
             self._tree / DAEMON, f"unix:{self._dir}/db.sock",
             f"--unixctl={self._dir}/switch.ctl", "-vsyslog:off", *options)
@@ -239,6 +241,20 @@ class Switch:
             if queue:
                 shown[int(queue[1])] = cpu
         return shown
+
+    def counts(self) -> Dict[int, Dict[str, int]]:
+        """Statistics of the PMD thread of each CPU."""
+        shown = self.appctl("dpif-netdev/pmd-stats-show")
+        return {int(cpu): {name: int(count) for name, count in re.findall(
+            r"  (.+): (\d+)(?: .*)?\n", block)} for cpu, block in re.findall(
+                r"pmd thread numa_id \d+ core_id (\d+):\n((?:  .*\n)*)", shown)}
+
+    def forwarded(self) -> int:
+        """Packets of the bridge's only OpenFlow rule, which takes all."""
+        found = re.search(r"n_packets=(\d+), .*actions=NORMAL", self.appctl(
+            "bridge/dump-flows", "br0"))
+        assert found is not None
+        return int(found[1])
 
     @property
     def telemetry(self) -> Telemetry:
