@@ -345,7 +345,7 @@ def test_pkg_config_finds_it_whatever_libdir_meson_thinks_of(tmp_path):
     options = json.loads(run("meson", "introspect", "--buildoptions", env.BUILD))
     source = next(o["value"] for o in options if o["name"] == "dpdk_src")
     run("meson", "setup", tmp_path / "build", env.REPO, "--libdir=lib64",
-        "-Dtests=false", "-Dexamples=false", f"-Ddpdk_src={source}")
+        "-Dtests=false", "-Dapps=false", f"-Ddpdk_src={source}")
     plan = json.loads(run("meson", "introspect", "--installed", tmp_path / "build"))
     files = {Path(file) for file in plan.values() if file.endswith(".pc")}
     libdir = Path(_pc("--variable=libdir", "libdpdk")).relative_to(
