@@ -9,7 +9,7 @@ from .text import printable
 MOST_BYTES = 65536  # of one file, as a rule; VPD has 32 KiB at most
 MOST_LINKS = 40  # on one path, as in Linux
 MOST_DEPTH = 64  # directories on one path; sysfs has some twenty
-MOST_LOOKS = 1000000  # at files, links, names and parts of paths: some thousands are usual
+MOST_LOOKS = 2000000  # at files, links, names and parts of paths: some ten thousands are usual
 
 
 class TooMuch(Exception):
@@ -46,8 +46,9 @@ class Tree:
     def _follow(self, path):
         """Where it is when links are followed; None if there are too many, or that is too deep."""
         todo, true, links = path.split("/")[::-1], [], 0
+        self._look(len(todo))
         while todo:
-            self._look()
+            self._look(len(true))  # which are gone through again
             part = todo.pop()
             if part in ("", ".", ".."):
                 true = true[:-1] if part == ".." else true
@@ -62,7 +63,9 @@ class Tree:
             if links > MOST_LINKS:
                 return None
             true = [] if target.startswith("/") else true
-            todo += target.split("/")[::-1]
+            parts = target.split("/")[::-1]
+            self._look(len(parts))
+            todo += parts
         return "/".join(true)
 
     def _directory(self, path):
