@@ -475,6 +475,13 @@ octo_learn_current(struct octo_learn *l)
 	return l->current;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_replace)
+void
+octo_learn_replace(struct octo_learned *f, void *rule)
+{
+	f->rule = rule;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_refused)
 void
 octo_learn_refused(struct octo_learn *l, struct octo_learned *flow, uint64_t now)

@@ -113,6 +113,10 @@ void *octo_learn_least(const struct octo_learn *l);
 __rte_internal
 struct octo_learned *octo_learn_current(struct octo_learn *l);
 
+/** Another rule takes the place of the rule that install() returned. */
+__rte_internal
+void octo_learn_replace(struct octo_learned *f, void *rule);
+
 /** The rule is removed by other code. */
 __rte_internal
 void octo_learn_forget(struct octo_learn *l, struct octo_learned *f);

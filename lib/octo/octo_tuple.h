@@ -86,6 +86,19 @@ octo_tuple_equal(const struct octo_tuple *a, const struct octo_tuple *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
+/** The other direction of a connection. */
+static inline struct octo_tuple
+octo_tuple_reverse(const struct octo_tuple *t)
+{
+	struct octo_tuple r = *t;
+
+	r.src_port = t->dst_port;
+	r.dst_port = t->src_port;
+	memcpy(r.src, t->dst, sizeof(r.src));
+	memcpy(r.dst, t->src, sizeof(r.dst));
+	return r;
+}
+
 /** "tcp", "udp", "sctp", or "?" for any other number. */
 __rte_internal
 const char *octo_tuple_proto_name(uint8_t proto);

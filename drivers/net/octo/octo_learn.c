@@ -17,6 +17,8 @@
 
 /* Time limit per tick for reading the hits of learned rules. */
 #define WORK_US 250
+/* So many packets of one direction and none of the other: the other does not come by this port. */
+#define ONE_WAY_HITS 32
 
 static void
 say_no_room(struct octo_dev *octo)
@@ -43,6 +45,51 @@ say_refused(struct octo_dev *octo, const struct rte_flow_error *error)
 		 octo->port_id, error->message != NULL ? error->message : rte_strerror(rte_errno));
 }
 
+/*
+ * The rule of the other direction of its connection, learned with it and until one of them is
+ * removed; NULL if there is none.
+ */
+static struct rte_flow *
+twin_of(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	const struct octo_tuple back = octo_tuple_reverse(&rule->tuple);
+	struct rte_flow *twin;
+
+	if (rule->learned == NULL)
+		return NULL;
+	twin = octo_table_find(octo->table, &back);
+	return twin != rule && twin != NULL && twin->learned == rule->learned ? twin : NULL;
+}
+
+/*
+ * The rules of the flow and of its mate, or none: while one direction came by another PF its
+ * packets would have no order among those of the other. Returns that of the flow.
+ */
+static struct rte_flow *
+learn_both(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
+	   struct rte_flow_error *error)
+{
+	struct octo_learned *learned = octo_learn_current(octo->learning.policy);
+	struct rte_flow *flow = octo_rule_learn_locked(octo, tuple, queue, error);
+	struct rte_flow *mate;
+	int ret;
+
+	if (flow == NULL)
+		return NULL;
+	if (octo->learning.mate.family != 0) {
+		mate = octo_rule_learn_locked(octo, &octo->learning.mate, queue, error);
+		if (mate == NULL) {
+			ret = rte_errno;
+			octo_rule_remove_locked(octo, flow, NULL);
+			rte_errno = ret;
+			return NULL;
+		}
+		mate->learned = learned;
+	}
+	flow->learned = learned;
+	return flow;
+}
+
 static int
 install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 {
@@ -52,9 +99,8 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 
 	/* octo_learn_stray_locked() has checked that the fence can be armed */
 	octo_fence_arm_home_locked(octo, queue, octo_topo_home_of(octo, queue));
-	flow = octo_rule_learn_locked(octo, tuple, queue, &error);
+	flow = learn_both(octo, tuple, queue, &error);
 	if (flow != NULL) {
-		flow->learned = octo_learn_current(octo->learning.policy);
 		*rule = flow;
 		return 0;
 	}
@@ -70,16 +116,42 @@ static void
 take_out(void *ctx, void *rule, struct octo_tuple *tuple)
 {
 	struct rte_flow *flow = rule;
+	struct rte_flow *twin = twin_of(ctx, flow);
 
 	*tuple = flow->tuple;
 	flow->learned = NULL;
 	octo_rule_remove_locked(ctx, flow, NULL);
+	if (twin == NULL)
+		return;
+	twin->learned = NULL;
+	octo_rule_remove_locked(ctx, twin, NULL);
+}
+
+/* Remove the rule of a direction that does not come. An agent's counts may be old ones. */
+static void
+part(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits, struct rte_flow *twin,
+     uint64_t twin_hits)
+{
+	if (octo->agent != NULL || hits + twin_hits < ONE_WAY_HITS)
+		return;
+	if (hits == 0 || twin_hits == 0)
+		octo_rule_remove_locked(octo, hits == 0 ? rule : twin, NULL);
 }
 
 static bool
 read_hits(void *ctx, void *rule, uint64_t *hits)
 {
-	return octo_rule_hits_locked(ctx, rule, OCTO_NO_PF, hits);
+	struct rte_flow *twin = twin_of(ctx, rule);
+	uint64_t own, others;
+
+	if (!octo_rule_hits_locked(ctx, rule, OCTO_NO_PF, &own))
+		return false;
+	*hits = own;
+	if (twin == NULL || !octo_rule_hits_locked(ctx, twin, OCTO_NO_PF, &others))
+		return true;
+	*hits += others;
+	part(ctx, rule, own, twin, others);
+	return true;
 }
 
 static const struct octo_learn_ops ops = {
@@ -191,11 +263,37 @@ is_of_lingering(struct octo_dev *octo, const struct octo_sample *s)
 	return queue >= 0 && queue != octo_rss_queue_locked(octo, &s->tuple);
 }
 
+/*
+ * An application with a symmetric RSS key wants to see both directions of a connection by one
+ * queue: they are learned together. Both may be candidates for the same rules: returns the one by
+ * which the policy knows them.
+ */
+static struct octo_tuple
+find_mate(struct octo_dev *octo, const struct octo_sample *s)
+{
+	struct octo_sample back = *s;
+	struct octo_tuple *mate = &octo->learning.mate;
+
+	back.tuple = octo_tuple_reverse(&s->tuple);
+	mate->family = 0;
+	if (!octo_rss_joins_locked(octo, &s->tuple, &back.tuple) ||
+	    octo_tuple_equal(&s->tuple, &back.tuple) || is_outdated(octo, &back) ||
+	    is_of_lingering(octo, &back) || octo_table_find(octo->table, &back.tuple) != NULL)
+		return s->tuple;
+	if (memcmp(&s->tuple, &back.tuple, sizeof(*mate)) < 0) {
+		*mate = back.tuple;
+		return s->tuple;
+	}
+	*mate = s->tuple;
+	return back.tuple;
+}
+
 /* Called for a sample of a flow that has no rule. */
 void
 octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 {
 	const uint8_t home = octo_topo_home_of(octo, s->queue);
+	struct octo_tuple tuple;
 
 	if (!has_use(octo) || agent_is_away(octo) || is_outdated(octo, s) ||
 	    is_of_lingering(octo, s))
@@ -210,15 +308,13 @@ octo_learn_stray_locked(struct octo_dev *octo, const struct octo_sample *s)
 	if (s->pf == home || !octo_fence_can_arm_home_locked(octo, s->queue, home))
 		return;
 	octo->learning.samples++;
-	octo_learn_stray(octo->learning.policy, &s->tuple, s->queue, s->packets, octo_now_ms());
+	tuple = find_mate(octo, s);
+	octo_learn_stray(octo->learning.policy, &tuple, s->queue, s->packets, octo_now_ms());
 }
 
-/*
- * RSS, or a rule of the application, has put the flow into another queue: its rule follows. May
- * remove the rule.
- */
-void
-octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
+/* May remove the rule. */
+static void
+follow_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
 	const uint8_t home = octo_topo_home_of(octo, queue);
 	int ret;
@@ -247,6 +343,21 @@ octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uin
 		octo_rule_remove_locked(octo, rule, NULL);
 }
 
+/*
+ * RSS, or a rule of the application, has put the flow into another queue: its rule follows, with
+ * that of the other direction if RSS leads both to the same queue. May remove the rule.
+ */
+void
+octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
+{
+	struct rte_flow *twin = twin_of(octo, rule);
+
+	follow_queue(octo, rule, queue);
+	if (twin != NULL && twin->queue != queue &&
+	    octo_rss_queue_locked(octo, &twin->tuple) == queue)
+		follow_queue(octo, twin, queue);
+}
+
 /* A table is full: evict a learned rule for an explicit one. Returns false if there is none. */
 bool
 octo_learn_make_room_locked(struct octo_dev *octo)
@@ -261,9 +372,14 @@ octo_learn_make_room_locked(struct octo_dev *octo)
 void
 octo_learn_forget_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
+	struct rte_flow *twin = twin_of(octo, rule);
+
 	if (rule->learned == NULL)
 		return;
-	octo_learn_forget(octo->learning.policy, rule->learned);
+	if (twin != NULL)
+		octo_learn_replace(rule->learned, twin);
+	else
+		octo_learn_forget(octo->learning.policy, rule->learned);
 	rule->learned = NULL;
 	octo_learn_stats(octo->learning.policy, &octo->rule_counts.learned);
 }
@@ -273,6 +389,7 @@ void
 octo_learn_unlearn_locked(struct octo_dev *octo, struct rte_flow *rule)
 {
 	struct octo_learned *learned = rule->learned;
+	struct rte_flow *twin = twin_of(octo, rule);
 
 	if (learned != NULL) {
 		say_no_room(octo);
@@ -280,6 +397,10 @@ octo_learn_unlearn_locked(struct octo_dev *octo, struct rte_flow *rule)
 		octo_learn_refused(octo->learning.policy, learned, octo_now_ms());
 	}
 	octo_rule_remove_locked(octo, rule, NULL);
+	if (twin != NULL) {
+		twin->learned = NULL;
+		octo_rule_remove_locked(octo, twin, NULL);
+	}
 }
 
 /* Learning is off: learned rules are removed in slices. */

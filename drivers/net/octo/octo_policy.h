@@ -21,7 +21,8 @@ struct octo_learning {
 	bool counted; /* the switch counts the hits of learned rules */
 	bool logged_full;
 	bool logged_refused;
-	uint64_t samples; /* of flows without a rule */
+	uint64_t samples;       /* of flows without a rule */
+	struct octo_tuple mate; /* to be learned with the flow; family 0: none */
 	/* values at the last reset */
 	uint64_t samples_base;
 	struct octo_learn_stats base;

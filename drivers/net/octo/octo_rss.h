@@ -61,6 +61,10 @@ int octo_rss_lead_queue_locked(struct octo_dev *octo, uint16_t queue);
 /** The queue, or -1 if it is unknown. */
 int octo_rss_queue_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
 
+/** Does the key lead both to the same queue, whatever the RETA? False if that is unknown. */
+bool octo_rss_joins_locked(const struct octo_dev *octo, const struct octo_tuple *a,
+			   const struct octo_tuple *b);
+
 /** The PF, where the PFs are slices of one port; OCTO_NO_PF if it is unknown. */
 uint8_t octo_rss_pf_locked(const struct octo_dev *octo, const struct octo_tuple *tuple);
 

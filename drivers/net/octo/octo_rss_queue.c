@@ -65,9 +65,9 @@ input(const struct octo_tuple *t, uint64_t types, uint32_t words[MAX_WORDS])
 	return n;
 }
 
-/* The entry of the RETA, or -1 if it is unknown. */
-static int
-entry_of(const struct octo_dev *octo, const struct octo_tuple *tuple)
+/* Returns false if it is unknown. */
+static bool
+hash_of(const struct octo_dev *octo, const struct octo_tuple *tuple, uint32_t *hash)
 {
 	const struct octo_settings *s = &octo->settings;
 	uint32_t words[MAX_WORDS];
@@ -75,9 +75,30 @@ entry_of(const struct octo_dev *octo, const struct octo_tuple *tuple)
 
 	if (octo->partition.on || octo->reta_size == 0 || octo->reta_stale ||
 	    s->rss_key_len < KEY_BYTES || octo->port[0].kernel.symmetric)
-		return -1;
+		return false;
 	n = input(tuple, s->rss_hf, words);
-	return n == 0 ? -1 : (int)(rte_softrss(words, n, s->rss_key) % octo->reta_size);
+	if (n != 0)
+		*hash = rte_softrss(words, n, s->rss_key);
+	return n != 0;
+}
+
+/* The entry of the RETA, or -1 if it is unknown. */
+static int
+entry_of(const struct octo_dev *octo, const struct octo_tuple *tuple)
+{
+	uint32_t hash;
+
+	return hash_of(octo, tuple, &hash) ? (int)(hash % octo->reta_size) : -1;
+}
+
+bool
+octo_rss_joins_locked(const struct octo_dev *octo, const struct octo_tuple *a,
+		      const struct octo_tuple *b)
+{
+	uint32_t hash_a, hash_b;
+
+	return octo_data(octo)->nb_rx_queues > 1 && octo_rss_is_on(octo) &&
+	       hash_of(octo, a, &hash_a) && hash_of(octo, b, &hash_b) && hash_a == hash_b;
 }
 
 int
