@@ -105,6 +105,7 @@ def suricata(program: str, kind: str) -> str:
 
 
 CONNECTIONS = 200
+PAUSE = 0.05  # seconds in which flows are learned, after every two packets of each connection
 SPLIT = b"GET /atta", b"ck HTTP/1.0\r\n\r\n"  # the rule's word is in two segments
 
 
@@ -129,7 +130,9 @@ def _inspect(program: str, kind: str, interrupts: str, more: str) -> str:
         process = Process([program, "--dpdk", "-c", config, "-S", rules, "-l", tmp])
         process.expect("Engine started", timeout=60)
         telemetry = Telemetry(prefix)
-        for frame in frames:
+        for number, frame in enumerate(frames):
+            if number % (2 * CONNECTIONS) == 0:
+                time.sleep(PAUSE)
             wire.send(frame)
         log = Path(tmp, "stats.log")
         wait_until("Suricata has all", lambda: sum(_by_queue(telemetry, 0)) == len(frames), 60,
