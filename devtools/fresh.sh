@@ -63,6 +63,20 @@ clone_for() {
 	GIT_CONFIG_GLOBAL=$work/gitconfig git clone -q "file://$root" "$work/root$1/net_octo"
 }
 
+# cache_settings CLONE DIR: one per line, for ccache: the paths of a clone do not count.
+cache_settings() {
+	printf '%s\n' CC=gcc "CCACHE_BASEDIR=$1" "CCACHE_DIR=$2" CCACHE_CONFIGPATH=/dev/null \
+		CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+}
+
+# compile_cached COMMAND...: keeps what is compiled for test fresh --short, which takes it over
+# where gcc would read the same.
+compile_cached() {
+	local settings
+	mapfile -t settings < <(cache_settings "$root" "$root/.deps/ccache")
+	env "${settings[@]}" PATH="/usr/lib/ccache:$PATH" "$@"
+}
+
 # Makes $work/root.
 make_fresh_root() {
 	rm -rf --one-file-system "$work/root"
@@ -73,6 +87,10 @@ make_fresh_root() {
 	install -m 755 "$root/devtools/fresh-root.sh" "$work/root/usr/local/lib/fresh-root.sh"
 	clone_for /root
 	clone_for /home/octo
+	if [ -n "$short" ] && [ -d "$root/.deps/ccache" ]; then
+		cp -a "$root/.deps/ccache" "$work/root/var/cache/ccache"
+		cache_settings /root/net_octo /var/cache/ccache >"$work/root/etc/fresh-cache"
+	fi
 }
 
 # The README's three commands, without what they are for.
@@ -162,7 +180,7 @@ check_fresh() {
 
 # run_fresh [SHORT]: counts the commands.
 run_fresh() {
-	local work fresh_base fresh_pid='' dir
+	local work fresh_base fresh_pid='' dir short=${1:-}
 	check_fresh
 	mkdir -p "$root/.deps"
 	# of one that was killed
@@ -176,7 +194,7 @@ run_fresh() {
 	trap 'exit 130' INT TERM
 	printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
 	make_fresh_base "$work"
-	if [ -n "${1:-}" ]; then
+	if [ -n "$short" ]; then
 		run_fresh_root odd "$(short_plan)"
 	else
 		run_fresh_root plain "$(whole_plan root)"

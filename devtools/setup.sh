@@ -99,6 +99,7 @@ packages_fresh() {
 	cat <<-'END'
 		mmdebstrap|cmd:mmdebstrap|test fresh: a minimal root
 		git|cmd:git|test fresh: a clone of what is committed
+		ccache|cmd:ccache|test fresh --short: what was compiled here
 	END
 }
 
