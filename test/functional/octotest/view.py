@@ -107,11 +107,17 @@ class View:
                        for q, q0 in zip(now["queues"], before["queues"]))
         self.pmd.wait_until("no more strays", none_strayed, timeout=60)
 
+    def _pf_drops(self) -> Dict[int, Dict[str, int]]:
+        """What each PF has dropped, by the reason."""
+        return {port: {name: count for name, count in self.pmd.telemetry.get(
+            "/ethdev/xstats", port).items() if count and re.search("drop|error|miss", name)}
+            for port in self.pf_ports()}
+
     def assert_lost_nothing(self) -> None:
         """Nothing was lost by the port nor by any PF of the NIC."""
         stats = self.stats()
         for name in ("RX-missed", "RX-errors", "RX-nombuf", "TX-errors"):
-            assert stats[name] == 0, (name, stats)
+            assert stats[name] == 0, (name, stats, self._pf_drops())
         for pf in self.pf_stats():
             for name in ("imissed", "ierrors", "rx_nombuf", "oerrors"):
                 assert pf[name] == 0, (name, pf)
