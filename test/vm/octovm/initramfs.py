@@ -221,5 +221,7 @@ def build(path: Path) -> Path:
     _add_modules(tree)
     _add_tools(tree)
     tree.put("/init", (GUEST / "init").read_bytes(), 0o755)
+    # libraries of a DPDK of --dpdk-src do not know where those are that they need
+    tree.put("/etc/libraries", os.environ.get("LD_LIBRARY_PATH", "").encode())
     path.write_bytes(tree.archive())
     return path
