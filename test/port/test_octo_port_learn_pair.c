@@ -20,7 +20,7 @@ static uint32_t sent, last;
 static unsigned int overtaken;
 
 static uint16_t
-up(const struct octo_port_conf *conf, bool has_key)
+up_with(const struct octo_port_conf *conf, bool has_key, uint16_t nb_queues)
 {
 	const uint16_t port = octo_port_create(conf);
 	struct rte_eth_conf eth = {.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS};
@@ -32,11 +32,17 @@ up(const struct octo_port_conf *conf, bool has_key)
 		eth.rx_adv_conf.rss_conf.rss_key = symmetric;
 		eth.rx_adv_conf.rss_conf.rss_key_len = sizeof(symmetric);
 	}
-	octo_port_up_as(port, 2, &eth);
+	octo_port_up_as(port, nb_queues, &eth);
 	octo_port_lead_all_to(port, 0);
 	sent = last = 0;
 	overtaken = 0;
 	return port;
+}
+
+static uint16_t
+up(const struct octo_port_conf *conf, bool has_key)
+{
+	return up_with(conf, has_key, 2);
 }
 
 static void
@@ -210,6 +216,80 @@ test_no_room_for_both(void **state)
 	assert_true(octo_port_xstat(port, "learn_refused") > 0);
 }
 
+/* Lead what goes to this UDP port to a queue, by a rule of many flows. */
+static void
+lead_by_port(uint16_t port, rte_be16_t dst_port, uint16_t queue)
+{
+	const struct rte_flow_item_udp udp = {.hdr.dst_port = dst_port};
+	const struct rte_flow_item pattern[] = {
+		{.type = RTE_FLOW_ITEM_TYPE_ETH},
+		{.type = RTE_FLOW_ITEM_TYPE_IPV4},
+		{.type = RTE_FLOW_ITEM_TYPE_UDP,
+		 .spec = &udp,
+		 .mask = &(struct rte_flow_item_udp){.hdr.dst_port = UINT16_MAX}},
+		{.type = RTE_FLOW_ITEM_TYPE_END},
+	};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_QUEUE,
+		 .conf = &(struct rte_flow_action_queue){.index = queue}},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	const struct rte_flow_attr attr = {.ingress = 1};
+
+	assert_non_null(rte_flow_create(port, &attr, pattern, actions, NULL));
+}
+
+/* Both ends send, and all queues but the last one, which stays empty, are polled. */
+static void
+talk_by_all(uint16_t port, uint16_t nb_queues)
+{
+	struct rte_mbuf *pkts[BURST];
+
+	for (unsigned int i = 0; i < 8; i++)
+		say(port, FLOW, i % 2 == 1);
+	octo_port_pump(nb_queues);
+	for (uint16_t i = 0; i < 8 * nb_queues; i++) {
+		rte_pktmbuf_free_bulk(pkts, rte_eth_rx_burst(port, i % nb_queues, pkts, BURST));
+		octo_port_pass_us(20);
+	}
+	octo_port_pass_us(1000);
+}
+
+/* A rule of the application leads answers to another queue: they are at home there. */
+static void
+test_the_answers_have_another_queue(void **state)
+{
+	const uint16_t port = up_with(&learning, true, 3);
+
+	(void)state;
+	lead_by_port(port, RTE_BE16(FLOW), 1);
+	for (int i = 0; i < 500; i++)
+		talk_by_all(port, 2);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 0);
+	assert_int_equal(rules(port), 1);
+}
+
+/* It leads one direction elsewhere later: it is not the RETA that leads that. */
+static void
+test_only_one_follows_the_reta(void **state)
+{
+	static const struct octo_port_conf three = {
+		.nb_pfs = 3, .learn = true, .nic = "default_pf=1"};
+	const uint16_t port = up_with(&three, true, 4);
+
+	(void)state;
+	talk_until(port, true, rules(port) == 2);
+	lead_by_port(port, RTE_BE16(9), 1);
+	for (int i = 0; i < 500 && octo_port_rule_pf(port, FLOW) != 1; i++)
+		talk_by_all(port, 3);
+	assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
+	octo_port_lead_all_to(port, 2);
+	for (int i = 0; i < 500; i++) {
+		talk_by_all(port, 3);
+		assert_int_equal(octo_port_rule_pf(port, FLOW), 1);
+	}
+}
+
 int
 main(void)
 {
@@ -220,6 +300,8 @@ main(void)
 		octo_port_test(test_both_age_together),
 		octo_port_test(test_one_gets_a_rule_of_the_application),
 		octo_port_test(test_no_room_for_both),
+		octo_port_test(test_the_answers_have_another_queue),
+		octo_port_test(test_only_one_follows_the_reta),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

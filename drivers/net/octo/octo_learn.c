@@ -265,8 +265,8 @@ is_of_lingering(struct octo_dev *octo, const struct octo_sample *s)
 
 /*
  * An application with a symmetric RSS key wants to see both directions of a connection by one
- * queue: they are learned together. Both may be candidates for the same rules: returns the one by
- * which the policy knows them.
+ * queue: they are learned together, unless a rule of the application may lead one elsewhere. Both
+ * may be candidates for the same rules: returns the one by which the policy knows them.
  */
 static struct octo_tuple
 find_mate(struct octo_dev *octo, const struct octo_sample *s)
@@ -277,7 +277,8 @@ find_mate(struct octo_dev *octo, const struct octo_sample *s)
 	back.tuple = octo_tuple_reverse(&s->tuple);
 	mate->family = 0;
 	if (!octo_rss_joins_locked(octo, &s->tuple, &back.tuple) ||
-	    octo_tuple_equal(&s->tuple, &back.tuple) || is_outdated(octo, &back) ||
+	    octo_rss_queue_locked(octo, &back.tuple) != s->queue ||
+	    octo_rule_store_may_place_locked(octo) || octo_tuple_equal(&s->tuple, &back.tuple) ||
 	    is_of_lingering(octo, &back) || octo_table_find(octo->table, &back.tuple) != NULL)
 		return s->tuple;
 	if (memcmp(&s->tuple, &back.tuple, sizeof(*mate)) < 0) {
@@ -345,15 +346,17 @@ follow_queue(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 
 /*
  * RSS, or a rule of the application, has put the flow into another queue: its rule follows, with
- * that of the other direction if RSS leads both to the same queue. May remove the rule.
+ * that of the other direction if that was in the same queue and RSS leads it along. May remove the
+ * rule.
  */
 void
 octo_learn_follow_queue_locked(struct octo_dev *octo, struct rte_flow *rule, uint16_t queue)
 {
 	struct rte_flow *twin = twin_of(octo, rule);
+	const uint16_t before = rule->queue;
 
 	follow_queue(octo, rule, queue);
-	if (twin != NULL && twin->queue != queue &&
+	if (twin != NULL && twin->queue == before &&
 	    octo_rss_queue_locked(octo, &twin->tuple) == queue)
 		follow_queue(octo, twin, queue);
 }

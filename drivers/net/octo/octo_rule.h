@@ -317,6 +317,7 @@ void octo_rule_store_publish_locked(struct octo_dev *octo);
 void octo_rule_store_enlist(struct octo_dev *octo, struct rte_flow *rule);
 void octo_rule_store_delist_locked(struct octo_dev *octo, struct rte_flow *rule);
 bool octo_rule_store_is_behind_learned(const struct octo_dev *octo, const struct rte_flow *rule);
+bool octo_rule_store_may_place_locked(const struct octo_dev *octo);
 bool octo_rule_store_forbids_learning(const struct octo_dev *octo);
 struct rte_flow *
 octo_rule_store_next_locked(struct octo_dev *octo, unsigned int cursor, bool *others);

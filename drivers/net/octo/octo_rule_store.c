@@ -7,6 +7,9 @@
 #include "octo_agent.h"
 #include "octo_private.h"
 
+/* Rules without a 5-tuple, for octo_rule_store_may_place_locked(). */
+#define MANY_OTHERS 16
+
 static void
 drop_app_spec(struct octo_dev *octo, struct rte_flow *rule)
 {
@@ -100,6 +103,31 @@ octo_rule_store_forbids_learning(const struct octo_dev *octo)
 {
 	return octo->sliced && (octo->nb_ingress[1] > 0 ||
 				(octo->nb_ingress[0] > 0 && octo->learned_priority == 0));
+}
+
+/*
+ * May another rule than that of its 5-tuple choose the queue of a flow? With many rules, of which
+ * all may be of flows that are dropped, it is not worth the time to look at each.
+ */
+bool
+octo_rule_store_may_place_locked(const struct octo_dev *octo)
+{
+	const struct rte_flow *rule;
+
+	octo_assert_locked(octo);
+	if (octo->nb_others > MANY_OTHERS)
+		return octo->nb_ingress[0] + octo->nb_ingress[1] > 0;
+	TAILQ_FOREACH(rule, &octo->others, next) {
+		bool drops = false;
+
+		if (!is_ingress(rule))
+			continue;
+		octo_app_spec_find(rule->ext->app_spec.rule->actions_ro, RTE_FLOW_ACTION_TYPE_DROP,
+				   &drops);
+		if (!drops)
+			return true;
+	}
+	return false;
 }
 
 /* The rule is about to be on the list of others, or off it. */

@@ -197,7 +197,7 @@ int rte_pmd_octo_steer_remove_all(uint16_t port_id, struct rte_flow_error *error
 struct rte_pmd_octo_learning_settings {
 	bool on;
 	uint32_t sample;    /**< about one of this many strays is sampled, 1 to 65536 */
-	uint32_t max_rules; /**< upper limit of learned rules, 1 to 16777216 */
+	uint32_t max_rules; /**< upper limit of learned flows, 1 to 16777216 */
 	uint32_t idle_ms;   /**< ms; a rule without hits for so long is removed; 0: never */
 };
 
@@ -211,7 +211,7 @@ struct rte_pmd_octo_learning {
 	uint64_t aged;       /**< rules removed because they had no hits */
 	uint64_t refused;    /**< rules the NIC had no room for */
 	uint64_t failed;     /**< rules the NIC refused for another reason */
-	uint32_t rules;      /**< learned rules at present */
+	uint32_t rules;      /**< learned flows at present; two directions may be one */
 	uint32_t candidates; /**< flows without a rule that are tracked at present */
 	bool counted;        /**< the switch counts the hits of learned rules */
 };
