@@ -25,13 +25,13 @@ static struct {
 		uint32_t session; /* 0: there is none */
 		uint16_t queue;
 		uint8_t pf;
-	} rule[RANDOM_ALL];
+	} rule[2 * RANDOM_ALL]; /* after those of the flows, those of their reverse */
 } agent;
 
 static void
 forget_earlier(uint32_t session)
 {
-	for (unsigned int i = 0; i < RANDOM_ALL; i++)
+	for (unsigned int i = 0; i < RTE_DIM(agent.rule); i++)
 		if (agent.rule[i].session != session)
 			agent.rule[i].session = 0;
 }
@@ -39,7 +39,7 @@ forget_earlier(uint32_t session)
 static int
 put(const struct octo_agent_msg *m, unsigned int i)
 {
-	assert_true(i < RANDOM_ALL);
+	assert_true(i < RTE_DIM(agent.rule));
 	assert_true(m->rule.pf < r->conf->nb_pfs);
 	if (agent.refusals > 0) {
 		agent.refusals--;
@@ -51,16 +51,28 @@ put(const struct octo_agent_msg *m, unsigned int i)
 	return 0;
 }
 
+/* Of the rule that the last message is about. A flow that is learned may come with its reverse. */
+static unsigned int
+index_of_last(void)
+{
+	const struct octo_tuple *tuple = &octo_port_agent.last.rule.tuple;
+	const unsigned int i = rte_be_to_cpu_16(tuple->src_port) - RANDOM_FIRST_PORT;
+
+	if (i < RANDOM_ALL)
+		return i;
+	return RANDOM_ALL + rte_be_to_cpu_16(tuple->dst_port) - RANDOM_FIRST_PORT;
+}
+
 static int
 result_of(const struct octo_agent_msg *m)
 {
-	const unsigned int i = octo_port_agent_last_src_port() - RANDOM_FIRST_PORT;
+	const unsigned int i = index_of_last();
 
 	switch (m->type) {
 	case OCTO_AGENT_PUT:
 		return put(m, i);
 	case OCTO_AGENT_REMOVE:
-		assert_true(i < RANDOM_ALL);
+		assert_true(i < RTE_DIM(agent.rule));
 		agent.rule[i].session = 0;
 		return 0;
 	case OCTO_AGENT_SYNCED:
@@ -186,15 +198,14 @@ random_op_agent(void)
 void
 random_agent_check(void)
 {
-	unsigned int nb = octo_port_xstat(r->port, "learned_flows"), has = 0;
+	const unsigned int nb = octo_port_xstat(r->port, "steered_flows");
+	unsigned int has = 0;
 
-	nb += random_nb_steered();
-	for (unsigned int i = 0; i < RANDOM_ALL; i++)
+	for (unsigned int i = 0; i < RTE_DIM(agent.rule); i++)
 		has += agent.rule[i].session != 0;
 	for (unsigned int i = 0; i < RANDOM_FLOWS; i++) {
 		if (r->flow[i].rule == NULL)
 			continue;
-		nb++;
 		if (agent.rule[i].session == 0 ||
 		    agent.rule[i].pf != octo_port_rule_pf(r->port, RANDOM_FIRST_PORT + i))
 			fail_msg("the agent leads flow %u to PF %d, not %d", i,

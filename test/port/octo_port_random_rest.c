@@ -117,7 +117,7 @@ check_tables(void)
 	if (r->by_agent)
 		random_agent_check();
 	else if (octo_tier_has_mpfs(octo->tier))
-		transfers += rules + octo_port_xstat(r->port, "learned_flows");
+		transfers += octo_port_xstat(r->port, "steered_flows");
 	for (unsigned int pf = 0; pf < r->nb_ports; pf++)
 		if (nic->pf[pf]->arfs.count != rules)
 			fail_msg("PF %u has %u rules, not %u", pf, nic->pf[pf]->arfs.count, rules);
