@@ -271,6 +271,34 @@ octo_fanout_validate_locked(const struct octo_dev *octo, const struct octo_rule_
 	return ret;
 }
 
+/* Is a rule of its kind installed on PFs? */
+static bool
+is_on_pfs(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	return (!octo->agent_queues || rule->generic) && rule->origin != OCTO_BY_LEARNING &&
+	       !rule->pending && !rule->rejected;
+}
+
+/*
+ * The ports that lack the rule of a flow and are to have it. One that takes no two rules of a flow
+ * may have refused both the new rule and that of before, which was removed.
+ */
+uint32_t
+octo_fanout_lacking(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	uint32_t ports = 0;
+	int port;
+
+	if (octo->sliced || !octo_rule_has_tuple(rule) || !is_on_pfs(octo, rule))
+		return 0;
+	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING)
+		if (octo_rule_on(octo, rule, port) == NULL &&
+		    !octo_port_may_lack_rules(octo, (uint8_t)port) &&
+		    !octo_fanout_goes_by_flow_queue(octo, rule, (uint8_t)port))
+			ports |= RTE_BIT32(port);
+	return ports;
+}
+
 /* Insert the rule on those of these ports that lack it, if its kind is installed on PFs at all. */
 int
 octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, uint32_t ports,
@@ -281,8 +309,7 @@ octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, uint32_t p
 			       0 :
 			       octo->mpfs_ops->insert(octo, rule,
 						      octo_topo_home_of(octo, rule->queue), error);
-	if ((octo->agent_queues && !rule->generic) || rule->origin == OCTO_BY_LEARNING ||
-	    rule->pending || rule->rejected)
+	if (!is_on_pfs(octo, rule))
 		return 0;
 	return insert_on(octo, rule, ports, error);
 }

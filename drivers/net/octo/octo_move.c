@@ -213,7 +213,13 @@ octo_move_to_spec_locked(struct octo_dev *octo, struct rte_flow *rule,
 	new.pf = r.move.home;
 	if (ret == 0)
 		ret = octo_fanout_write(octo, &new, &r.to, error);
-	return ret == 0 ? octo_move_locked(&r.move, error) : ret;
+	if (ret == 0)
+		ret = octo_move_locked(&r.move, error);
+	if (octo->started && octo_fanout_lacking(octo, rule) != 0) {
+		octo->sync.queue[rule->queue].lacking = true;
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
+	}
+	return ret;
 }
 
 int

@@ -304,6 +304,7 @@ int octo_fanout_join_locked(struct octo_dev *octo, struct rte_flow *rule, uint32
 			    struct rte_flow_error *error);
 bool octo_fanout_is_transfer(const struct rte_flow *rule);
 void octo_fanout_lose(struct octo_dev *octo, struct rte_flow *rule);
+uint32_t octo_fanout_lacking(const struct octo_dev *octo, const struct rte_flow *rule);
 struct octo_lead octo_fanout_lead(const struct octo_dev *octo, uint8_t pf);
 int octo_fanout_lead_to_locked(struct octo_dev *octo, struct rte_flow *rule, uint8_t pf);
 void octo_fanout_unlead(struct rte_flow *rule);

@@ -231,6 +231,18 @@ lead_named(struct octo_dev *octo, uint16_t queue, struct slice *s)
 	return q->naming ? -EAGAIN : 0;
 }
 
+/* Put the rule of a flow back on PFs that lost it. */
+static int
+complete(struct octo_dev *octo, struct rte_flow *rule, struct slice *s)
+{
+	const uint32_t ports = octo_fanout_lacking(octo, rule);
+
+	if (ports == 0)
+		return 0;
+	s->n++;
+	return octo_fanout_join_locked(octo, rule, ports, NULL);
+}
+
 /* As walk(), of the flows alone. */
 static int
 lead_flows(struct octo_dev *octo, uint16_t queue, struct slice *s)
@@ -247,8 +259,10 @@ lead_flows(struct octo_dev *octo, uint16_t queue, struct slice *s)
 			s->n++;
 			continue;
 		}
-		if (!octo_rule_leads_to(octo, rule, q->target) && !rule->pending &&
-		    !rule->rejected) {
+		if (q->lacking)
+			q->failed += complete(octo, rule, s) != 0;
+		if (octo_tier_has_mpfs(octo->tier) && !octo_rule_leads_to(octo, rule, q->target) &&
+		    !rule->pending && !rule->rejected) {
 			ret = arm_home(octo, queue, s);
 			if (ret != 0)
 				return ret;
@@ -275,7 +289,7 @@ walk(struct octo_dev *octo, uint16_t queue)
 	struct slice s = {.end = octo_deadline(SLICE_US)};
 	int ret;
 
-	if (!octo_tier_has_mpfs(octo->tier))
+	if (!octo_tier_has_mpfs(octo->tier) && !q->lacking)
 		q->next = NULL;
 	ret = lead_flows(octo, queue, &s);
 	/* fences that were armed before stay as they are */
@@ -301,7 +315,10 @@ put_off(struct octo_dev *octo, uint16_t queue, unsigned int failed, bool reta)
 	if (q->retry == 0 && reta && !octo->port[0].kernel.on)
 		OCTO_LOG(WARNING, "port %u: the RETA does not follow queue %u to PF %s yet",
 			 octo->port_id, queue, name);
-	if (q->retry == 0 && failed > 0)
+	if (q->retry == 0 && failed > 0 && q->lacking)
+		OCTO_LOG(WARNING, "port %u: PFs still lack rules of %u flows of queue %u",
+			 octo->port_id, failed, queue);
+	else if (q->retry == 0 && failed > 0)
 		OCTO_LOG(WARNING, "port %u: %u flows of queue %u do not follow it to PF %s yet",
 			 octo->port_id, failed, queue, name);
 	q->retry = octo_next_try(&q->pause_ms);
@@ -320,6 +337,7 @@ end_walk(struct octo_dev *octo, uint16_t queue)
 		return;
 	}
 	q->home = q->target;
+	q->lacking = false;
 	octo->fences.rehomes++;
 	/* an agent that is slow may refuse yet */
 	if (octo_mpfs_agent_flips(octo))

@@ -45,6 +45,7 @@ struct octo_sync_queue {
 	bool naming;  /* if walking: after the flows, what names the queue */
 	bool no_reta; /* in this walk: the RETA was refused */
 	bool divided; /* of slices: what names it may lead to other legs than that of leg_pf */
+	bool lacking; /* PFs may lack a rule of it, see octo_fanout_lacking() */
 };
 
 /*
