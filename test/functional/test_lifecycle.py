@@ -14,7 +14,7 @@ from octotest.process import Process
 from octotest.testpmd import Testpmd, flow_id
 from octotest.view import View
 
-ROUNDS = 20 if vdevs.SLICED else 100  # what grows by a block a round is seen in few
+ROUNDS = 100
 WARM_UP = 10
 PF_EXITING = 4  # linux/sched.h
 
