@@ -184,7 +184,7 @@ random_check_rest(void)
 	assert_int_equal(octo->lingering.nb, 0);
 	assert_false(octo->failover.pending);
 	assert_false(octo->failover.seeking);
-	assert_false(octo->sync.transfer);
+	assert_false(octo->sync.others);
 	check_all_came();
 	random_check_settings();
 	check_tables();

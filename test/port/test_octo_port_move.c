@@ -14,7 +14,6 @@
 
 #include "octo_port_async.h"
 #include "octo_port_fault.h"
-#include "mpsim_control.h"
 #include "octo_private.h"
 #include "rte_pmd_octo.h"
 
@@ -532,32 +531,6 @@ test_a_rule_of_the_last_priority(void **state)
 	octo_port_faults_off();
 }
 
-/* A PF that takes no two rules of a flow refuses the new one, and then that of before. */
-static void
-test_a_rule_that_a_pf_lost_comes_back(void **state)
-{
-	const struct octo_port_conf conf = {.all = "caps=-update"};
-	const struct rte_pmd_octo_tuple tuple = flow_tuple();
-	uint16_t port = octo_port_create(&conf);
-	struct octo_dev *octo = octo_of(&rte_eth_devices[port]);
-	struct rte_flow *flow;
-
-	(void)state;
-	octo_port_lack_update();
-	octo_port_up(port, 2);
-	flow = octo_port_steer(port, FLOW, 0, NULL);
-	assert_non_null(flow);
-	octo_port_pass_us(1000);
-	assert_int_equal(rte_pmd_mpsim_fault("net_mpsim0,rule_fail,4,5,3"), 0);
-	assert_int_equal(rte_pmd_octo_steer_move(port, &tuple, 1, NULL), -EIO);
-	assert_null(octo_rule_on(octo, flow, 0));
-	octo_port_pass_us(1000000);
-	assert_non_null(octo_rule_on(octo, flow, 0));
-	assert_non_null(octo_rule_on(octo, flow, 1));
-	octo_port_assert_arrives(port, FLOW, 0, 20);
-	assert_int_equal(rte_flow_destroy(port, flow, NULL), 0);
-}
-
 int
 main(void)
 {
@@ -577,7 +550,6 @@ main(void)
 		octo_port_test(test_a_consumer_falls_silent),
 		octo_port_test(test_what_cannot_be_moved),
 		octo_port_test(test_a_rule_of_the_last_priority),
-		octo_port_test(test_a_rule_that_a_pf_lost_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, octo_port_group_setup, octo_port_group_teardown);

@@ -280,8 +280,9 @@ is_on_pfs(const struct octo_dev *octo, const struct rte_flow *rule)
 }
 
 /*
- * The ports that lack the rule of a flow and are to have it. One that takes no two rules of a flow
- * may have refused both the new rule and that of before, which was removed.
+ * The ports that lack the rule and are to have it; of a transfer rule that is not known here. One
+ * that takes no two rules of a pattern may have refused both the new rule and that of before, which
+ * was removed.
  */
 uint32_t
 octo_fanout_lacking(const struct octo_dev *octo, const struct rte_flow *rule)
@@ -289,7 +290,7 @@ octo_fanout_lacking(const struct octo_dev *octo, const struct rte_flow *rule)
 	uint32_t ports = 0;
 	int port;
 
-	if (octo->sliced || !octo_rule_has_tuple(rule) || !is_on_pfs(octo, rule))
+	if (octo->sliced || octo_fanout_is_transfer(rule) || !is_on_pfs(octo, rule))
 		return 0;
 	OCTO_FOREACH_PORT(octo, port, OCTO_PORT_RUNNING)
 		if (octo_rule_on(octo, rule, port) == NULL &&

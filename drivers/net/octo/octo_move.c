@@ -192,6 +192,21 @@ follow_rule(struct octo_move *m, uint16_t from, uint16_t to)
 		move_rule(m, rule, to);
 }
 
+/* A PF may have refused both the new rule and that of before: octo_sync.c looks at it. */
+static void
+put_back_lost(struct octo_dev *octo, struct rte_flow *rule, int ret)
+{
+	if (!octo_rule_has_tuple(rule)) {
+		if (ret == 0)
+			return;
+		rule->ext->lost = true;
+		octo_sync_mark_others_locked(octo);
+	} else if (octo_fanout_lacking(octo, rule) != 0) {
+		octo->sync.queue[rule->queue].lacking = true;
+		octo_rule_store_mark_queue_locked(octo, rule->queue);
+	}
+}
+
 int
 octo_move_to_spec_locked(struct octo_dev *octo, struct rte_flow *rule,
 			 const struct octo_rule_spec *spec, struct rte_flow_error *error)
@@ -215,10 +230,8 @@ octo_move_to_spec_locked(struct octo_dev *octo, struct rte_flow *rule,
 		ret = octo_fanout_write(octo, &new, &r.to, error);
 	if (ret == 0)
 		ret = octo_move_locked(&r.move, error);
-	if (octo->started && octo_fanout_lacking(octo, rule) != 0) {
-		octo->sync.queue[rule->queue].lacking = true;
-		octo_rule_store_mark_queue_locked(octo, rule->queue);
-	}
+	if (octo->started)
+		put_back_lost(octo, rule, ret);
 	return ret;
 }
 

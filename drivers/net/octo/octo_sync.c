@@ -39,11 +39,11 @@ octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost)
 }
 
 void
-octo_sync_mark_transfer_locked(struct octo_dev *octo)
+octo_sync_mark_others_locked(struct octo_dev *octo)
 {
-	octo->sync.transfer = true;
-	octo->sync.transfer_logged = false;
-	octo->sync.transfer_retry = 0;
+	octo->sync.others = true;
+	octo->sync.others_logged = false;
+	octo->sync.others_retry = 0;
 	octo_wake(octo);
 }
 
@@ -392,42 +392,59 @@ is_on_a_port(const struct octo_dev *octo, const struct rte_flow *rule)
 	return false;
 }
 
+/* Of those without a 5-tuple: a transfer rule is on one port, another on all. */
+static bool
+is_missing(const struct octo_dev *octo, const struct rte_flow *rule)
+{
+	if (octo_fanout_is_transfer(rule))
+		return !rule->pending && !rule->rejected && !is_on_a_port(octo, rule);
+	return rule->ext->lost && octo_fanout_lacking(octo, rule) != 0;
+}
+
 static void
 say_missing(struct octo_dev *octo, unsigned int failed, const struct rte_flow_error *error)
 {
-	if (failed > 0 && !octo->sync.transfer_logged)
-		OCTO_LOG(WARNING, "port %u: %u transfer rules are not on the switch yet: %s",
+	if (failed > 0 && !octo->sync.others_logged)
+		OCTO_LOG(WARNING, "port %u: %u rules are not on the switch, or on all PFs, yet: %s",
 			 octo->port_id, failed,
 			 error->message != NULL ? error->message : "unknown");
-	octo->sync.transfer_logged = failed > 0;
+	octo->sync.others_logged = failed > 0;
+}
+
+static int
+put_back(struct octo_dev *octo, struct rte_flow *rule, struct rte_flow_error *error)
+{
+	return octo_fanout_is_transfer(rule) ?
+		       octo_rule_install_locked(octo, rule, error) :
+		       octo_fanout_join_locked(octo, rule, UINT32_MAX, error);
 }
 
 /*
- * Insert transfer rules that waited for a PF or for its transfer proxy. Those that are missing yet
- * are tried again after a delay: a NIC may name a proxy that is gone until it has another.
+ * Insert transfer rules that waited for a PF or for its transfer proxy, and rules of many flows
+ * that a PF has lost. Those that are missing yet are tried again after a delay: a NIC may name a
+ * proxy that is gone until it has another.
  */
 static void
-sync_transfer(struct octo_dev *octo)
+sync_others(struct octo_dev *octo)
 {
 	struct octo_sync *sync = &octo->sync;
 	struct rte_flow_error error = {.message = NULL};
 	struct rte_flow *rule;
 	unsigned int failed = 0;
 
-	sync->transfer = false;
+	sync->others = false;
 	octo_rule_list_name_again_locked(octo);
 	TAILQ_FOREACH(rule, &octo->others, next) {
-		if (!octo_fanout_is_transfer(rule) || rule->pending || rule->rejected ||
-		    is_on_a_port(octo, rule))
+		if (!is_missing(octo, rule))
 			continue;
-		failed += octo_rule_install_locked(octo, rule, &error) != 0;
-		sync->transfer |= !is_on_a_port(octo, rule);
+		failed += put_back(octo, rule, &error) != 0;
+		sync->others |= is_missing(octo, rule);
 	}
 	say_missing(octo, failed, &error);
-	if (sync->transfer)
-		sync->transfer_retry = octo_next_try(&sync->transfer_pause_ms);
+	if (sync->others)
+		sync->others_retry = octo_next_try(&sync->others_pause_ms);
 	else
-		sync->transfer_pause_ms = 0;
+		sync->others_pause_ms = 0;
 }
 
 /*
@@ -450,9 +467,9 @@ octo_sync_step_locked(struct octo_dev *octo)
 	bool more = false;
 
 	octo_assert_locked(octo);
-	if (octo->sync.transfer && octo_now() >= octo->sync.transfer_retry &&
+	if (octo->sync.others && octo_now() >= octo->sync.others_retry &&
 	    !is_any_without_rules(octo))
-		sync_transfer(octo);
+		sync_others(octo);
 	for (uint16_t i = 0; i < data->nb_rx_queues; i++)
 		if (data->rx_queues[i] != NULL)
 			more |= sync_queue(octo, i);
@@ -487,7 +504,7 @@ octo_sync_stop_locked(struct octo_dev *octo)
 		/* rules and indirect actions are written anew at the next start */
 		octo->sync.queue[i].divided = false;
 	}
-	octo->sync.transfer = false;
+	octo->sync.others = false;
 }
 
 void

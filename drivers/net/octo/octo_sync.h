@@ -67,10 +67,10 @@ struct octo_sync {
 	uint64_t
 		legs; /* of slices: so many times has a leg_pf changed while the port was started */
 	uint16_t naming; /* queue that has these two, if its walk is that far: one at a time */
-	bool transfer;   /* transfer rules may be missing on the switch */
-	bool transfer_logged;
-	uint32_t transfer_pause_ms; /* as those of a queue */
-	uint64_t transfer_retry;
+	bool others;     /* rules without a 5-tuple may be missing */
+	bool others_logged;
+	uint32_t others_pause_ms; /* as those of a queue */
+	uint64_t others_retry;
 };
 
 /*
@@ -80,8 +80,11 @@ struct octo_sync {
 void octo_sync_mark_flows_locked(struct octo_dev *octo);
 void octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost);
 
-/* One queue: octo_rule_store_mark_queue_locked(). Transfer rules may be missing on the switch. */
-void octo_sync_mark_transfer_locked(struct octo_dev *octo);
+/*
+ * One queue: octo_rule_store_mark_queue_locked(). Here: transfer rules may be missing on the
+ * switch, or rules of many flows on a PF.
+ */
+void octo_sync_mark_others_locked(struct octo_dev *octo);
 
 /*
  * One slice of each queue, so that no queue waits for all flows of another. Returns whether
