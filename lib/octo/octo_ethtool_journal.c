@@ -98,7 +98,7 @@ is_valid(const struct octo_ethtool_journal *j, uint32_t ifindex)
 	read_boot(boot);
 	return memcmp(r->magic, magic, sizeof(magic)) == 0 && boot[0] != '\0' &&
 	       memcmp(r->boot, boot, sizeof(boot)) == 0 && r->ifindex == ifindex &&
-	       r->nb_notes <= OCTO_ETHTOOL_MAX_RULES && len_of(r->nb_notes) == j->len &&
+	       r->nb_notes <= OCTO_ETHTOOL_MAX_NOTES && len_of(r->nb_notes) == j->len &&
 	       r->reta.size[0] <= OCTO_ETHTOOL_MAX_RETA &&
 	       r->reta.size[1] <= OCTO_ETHTOOL_MAX_RETA &&
 	       r->reta.size_before <= OCTO_ETHTOOL_MAX_RETA && r->reta.now < RTE_DIM(r->reta.ours);
@@ -126,9 +126,10 @@ octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint3
 }
 
 int
-octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uint32_t nb_notes)
+octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uint32_t nb_rules)
 {
-	const size_t len = len_of(RTE_MIN(nb_notes, (uint32_t)OCTO_ETHTOOL_MAX_RULES));
+	const uint32_t nb_notes = RTE_MIN(nb_rules, (uint32_t)OCTO_ETHTOOL_MAX_RULES) + 1;
+	const size_t len = len_of(nb_notes);
 	int ret = 0;
 
 	unmap(j);
@@ -142,7 +143,7 @@ octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uin
 	if (ret != 0)
 		return ret;
 	j->record->ifindex = ifindex;
-	j->record->nb_notes = RTE_MIN(nb_notes, (uint32_t)OCTO_ETHTOOL_MAX_RULES);
+	j->record->nb_notes = nb_notes;
 	read_boot(j->record->boot);
 	memcpy(j->record->magic, magic, sizeof(magic));
 	return 0;
@@ -167,9 +168,10 @@ octo_ethtool_journal_end(struct octo_ethtool_journal *j)
 }
 
 struct octo_ethtool_note *
-octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs)
+octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs,
+			  bool beside)
 {
-	for (uint32_t i = 0; i < j->record->nb_notes; i++) {
+	for (uint32_t i = 0; i < j->record->nb_notes - !beside; i++) {
 		struct octo_ethtool_note *note = &j->record->notes[i];
 
 		if (note->used)

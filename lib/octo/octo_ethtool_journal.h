@@ -20,6 +20,8 @@
 #define OCTO_ETHTOOL_MAX_RETA 4096
 /** Rules at most, however large a table is. */
 #define OCTO_ETHTOOL_MAX_RULES 16384
+/** One more note: of a rule that is made beside another. */
+#define OCTO_ETHTOOL_MAX_NOTES (OCTO_ETHTOOL_MAX_RULES + 1)
 
 /** A note of a rule that stays beside the one that replaces it, or after a flush. */
 #define OCTO_ETHTOOL_LEFT 2
@@ -69,7 +71,7 @@ struct octo_ethtool_journal {
 int octo_ethtool_journal_open(struct octo_ethtool_journal *j, const char *dir, uint32_t ifindex);
 
 /** Begin a new record in place of the previous one. Returns 0 or a negative errno. */
-int octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uint32_t nb_notes);
+int octo_ethtool_journal_begin(struct octo_ethtool_journal *j, uint32_t ifindex, uint32_t nb_rules);
 
 /** Nothing is left to be taken back: remove the file. */
 void octo_ethtool_journal_end(struct octo_ethtool_journal *j);
@@ -77,9 +79,17 @@ void octo_ethtool_journal_end(struct octo_ethtool_journal *j);
 /** Close the file and leave it to the next run. */
 void octo_ethtool_journal_leave(struct octo_ethtool_journal *j);
 
-/** Write a rule down; NULL if there is no room. */
+/**
+ * Write a rule down.
+ *
+ * @param beside
+ *   It replaces one that is noted: the last note is kept for these.
+ * @return
+ *   NULL if there is no room.
+ */
 struct octo_ethtool_note *
-octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs);
+octo_ethtool_journal_note(struct octo_ethtool_journal *j, const struct ethtool_rx_flow_spec *fs,
+			  bool beside);
 
 /** The rule is gone. */
 void octo_ethtool_journal_strike(struct octo_ethtool_note *note);

@@ -296,7 +296,7 @@ octo_ethtool_insert(struct octo_ethtool *et, const struct octo_tuple *tuple, uin
 		ret = choose_location(et, &nfc.fs.location);
 	if (ret != 0)
 		return ret;
-	note = octo_ethtool_journal_note(&et->journal, &nfc.fs);
+	note = octo_ethtool_journal_note(&et->journal, &nfc.fs, false);
 	if (note == NULL)
 		return -ENOSPC;
 	ret = make(et, note);
@@ -351,15 +351,14 @@ static int
 replace(struct octo_ethtool *et, struct octo_ethtool_note *rule, uint32_t channel)
 {
 	const struct ethtool_rx_flow_spec before = rule->fs;
-	struct octo_ethtool_note spare = {.fs = before, .queue_before = before.ring_cookie};
 	struct octo_ethtool_note *older = NULL;
 	int ret;
 
 	if (et->room.chooses_places) {
-		older = octo_ethtool_journal_note(&et->journal, &before);
-		/* the journal is full: the removal is tried once */
+		older = octo_ethtool_journal_note(&et->journal, &before, true);
+		/* a rule that nothing notes could stay for ever */
 		if (older == NULL)
-			older = &spare;
+			return -ENOSPC;
 		older->used = OCTO_ETHTOOL_LEFT;
 		rule->fs.location = RX_CLS_LOC_ANY;
 	}

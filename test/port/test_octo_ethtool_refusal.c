@@ -77,6 +77,33 @@ test_a_move_with_a_full_journal_is_refused(void **state)
 	assert_int_equal(octo_port_kernel_count(), 0);
 }
 
+/* Neither of the two goes: one note is kept for that, and no other rule moves until it is free. */
+static void
+test_what_is_left_with_a_full_journal_is_noted(void **state)
+{
+	const struct octo_tuple t = octo_port_kernel_tuple(4);
+	struct octo_ethtool_note *rules[4], *none;
+	struct octo_ethtool *et;
+
+	(void)state;
+	kernel->size = 4;
+	et = open_doubling();
+	kernel->size = 8;
+	for (uint16_t i = 0; i < 4; i++)
+		rules[i] = add(et, i, 1);
+	assert_int_equal(octo_ethtool_insert(et, &t, 1, &none), -ENOSPC);
+	kernel->remove = EBUSY;
+	assert_int_equal(octo_ethtool_update(et, rules[0], 2), -EBUSY);
+	assert_int_equal(octo_ethtool_update(et, rules[1], 2), -ENOSPC);
+	assert_int_equal(octo_port_kernel_channel_of(1), 1);
+	assert_int_equal(octo_port_kernel_count(), 5);
+	octo_port_kernel_die(et);
+	kernel->remove = 0;
+	et = octo_port_kernel_open();
+	assert_int_equal(octo_port_kernel_count(), 0);
+	octo_ethtool_close(et);
+}
+
 /* Nor does the new one go: it is removed as soon as the kernel lets it. */
 static void
 test_a_rule_that_is_left_is_noted(void **state)
@@ -295,6 +322,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		refusal_test(test_a_move_that_leaves_the_old_rule_is_refused),
 		refusal_test(test_a_move_with_a_full_journal_is_refused),
+		refusal_test(test_what_is_left_with_a_full_journal_is_noted),
 		refusal_test(test_a_rule_that_is_left_is_noted),
 		refusal_test(test_a_rule_goes_with_what_is_left_of_it),
 		refusal_test(test_a_rule_is_not_made_beside_one_that_is_left),

@@ -291,7 +291,7 @@ test_a_crash_at_any_time_is_swept(void **state)
 	rule->queue_before = 1;
 	rule->fs.ring_cookie = 2;
 	assert_int_equal(octo_ethtool_fill_insert(&nfc, &never, 3, 5), 0);
-	assert_non_null(octo_ethtool_journal_note(&et->journal, &nfc.fs));
+	assert_non_null(octo_ethtool_journal_note(&et->journal, &nfc.fs, false));
 	octo_port_kernel_die(et);
 	et = octo_port_kernel_open();
 	assert_int_equal(octo_port_kernel_channel(&t), -1);
