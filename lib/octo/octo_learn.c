@@ -37,12 +37,14 @@ struct octo_learned {
 	TAILQ_ENTRY(octo_learned) by_reading;
 	TAILQ_ENTRY(octo_learned) by_rate;
 	void *rule;
-	uint64_t hits : 56; /* as of the last read */
+	uint64_t hits : 54; /* as of the last read */
 	uint64_t step : 8;  /* of the flow rate */
-	uint32_t sum;       /* of packets, decayed, as of the last read */
-	uint32_t first;     /* tick since which it is watched */
-	uint32_t read;      /* tick of the last read of its hits */
-	uint32_t hit;       /* tick in which they were last found to have grown */
+	uint64_t left : 1;  /* of two rules */
+	uint64_t given_up : 1;
+	uint32_t sum;   /* of packets, decayed, as of the last read */
+	uint32_t first; /* tick since which it is watched */
+	uint32_t read;  /* tick of the last read of its hits */
+	uint32_t hit;   /* tick in which they were last found to have grown */
 };
 
 TAILQ_HEAD(octo_learned_list, octo_learned);
@@ -433,7 +435,7 @@ octo_learn_work(struct octo_learn *l, uint64_t now)
 	if (tick - f->read < READ_EVERY)
 		return false;
 	counted = read_hits(l, f, tick);
-	if (is_idle(l, f, tick)) {
+	if (f->given_up || is_idle(l, f, tick)) {
 		l->ops->remove(l->ctx, f->rule, &unused);
 		octo_learn_forget(l, f);
 		l->stats.aged++;
@@ -480,6 +482,14 @@ void
 octo_learn_replace(struct octo_learned *f, void *rule)
 {
 	f->rule = rule;
+	f->left = true;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_give_up)
+void
+octo_learn_give_up(struct octo_learned *f)
+{
+	f->given_up = f->left;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_refused)

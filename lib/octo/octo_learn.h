@@ -113,9 +113,13 @@ void *octo_learn_least(const struct octo_learn *l);
 __rte_internal
 struct octo_learned *octo_learn_current(struct octo_learn *l);
 
-/** Another rule takes the place of the rule that install() returned. */
+/** Another rule takes the place of the rule that install() returned: of two, one is left. */
 __rte_internal
 void octo_learn_replace(struct octo_learned *f, void *rule);
+
+/** During hits(): the rule, if it was left of two, is removed as an idle one. */
+__rte_internal
+void octo_learn_give_up(struct octo_learned *f);
 
 /** The rule is removed by other code. */
 __rte_internal

@@ -196,6 +196,28 @@ test_one_gets_a_rule_of_the_application(void **state)
 	assert_int_equal(rules(port), 0);
 }
 
+/* The same while nobody answers: the other direction is kept for an answer, but not for long. */
+static void
+test_nobody_answers_a_rule_of_the_application(void **state)
+{
+	const uint16_t port = up(&learning, true);
+	struct rte_flow *rule;
+
+	(void)state;
+	talk_until(port, false, rules(port) == 2);
+	rule = octo_port_steer(port, FLOW, 0, NULL);
+	assert_non_null(rule);
+	talk(port, false);
+	octo_port_pass_us(READ_US);
+	assert_int_equal(octo_port_xstat(port, "learned_flows"), 1);
+	for (int i = 0; i < 10; i++)
+		talk(port, false);
+	octo_port_pass_us(READ_US);
+	assert_int_equal(octo_port_xstat(port, "learned_flows"), 0);
+	assert_int_equal(octo_port_xstat(port, "learn_aged"), 1);
+	assert_int_equal(rules(port), 1);
+}
+
 /* Room for three rules: a connection has both of its own, or none. */
 static void
 test_no_room_for_both(void **state)
@@ -299,6 +321,7 @@ main(void)
 		octo_port_test(test_nobody_answers),
 		octo_port_test(test_both_age_together),
 		octo_port_test(test_one_gets_a_rule_of_the_application),
+		octo_port_test(test_nobody_answers_a_rule_of_the_application),
 		octo_port_test(test_no_room_for_both),
 		octo_port_test(test_the_answers_have_another_queue),
 		octo_port_test(test_only_one_follows_the_reta),

@@ -138,6 +138,23 @@ part(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits, struct rte_flo
 		octo_rule_remove_locked(octo, hits == 0 ? rule : twin, NULL);
 }
 
+/*
+ * The same where a rule of the application has taken the place of the other direction's: a
+ * direction that may yet answer is to come as that does.
+ */
+static void
+give_up(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)
+{
+	const struct octo_tuple back = octo_tuple_reverse(&rule->tuple);
+	struct rte_flow *other = octo_table_find(octo->table, &back);
+	uint64_t others;
+
+	/* the hits of one that moved are those since then */
+	if (octo->agent == NULL && hits == 0 && !rule->moved && other != NULL &&
+	    octo_rule_hits_locked(octo, other, OCTO_NO_PF, &others) && others >= ONE_WAY_HITS)
+		octo_learn_give_up(rule->learned);
+}
+
 static bool
 read_hits(void *ctx, void *rule, uint64_t *hits)
 {
@@ -147,6 +164,8 @@ read_hits(void *ctx, void *rule, uint64_t *hits)
 	if (!octo_rule_hits_locked(ctx, rule, OCTO_NO_PF, &own))
 		return false;
 	*hits = own;
+	if (twin == NULL)
+		give_up(ctx, rule, own);
 	if (twin == NULL || !octo_rule_hits_locked(ctx, twin, OCTO_NO_PF, &others))
 		return true;
 	*hits += others;
