@@ -54,7 +54,7 @@ def main(source: str, target: str) -> None:
     for axes, kind in zip(plots[:, 0], kinds):
         mine = [row for row in rows if row["pf"] == kind]
         names = list(dict.fromkeys(row["contender"] for row in mine))
-        names.remove("bare")
+        names = [name for name in names if not name.startswith("bare")]
         bars(axes, mine, names)
         bare = next(row["cycles"] for row in mine
                     if row["contender"] == "bare")

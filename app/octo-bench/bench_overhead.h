@@ -16,8 +16,11 @@
 
 #define OVERHEAD_MAX_PFS 2
 
-/** Bare, octo with one PF more, without and by slices, failsafe, bonding in its seven modes. */
-#define OVERHEAD_MAX_CONTENDERS 12
+/**
+ * Bare PFs and slices, octo with one PF more, without and by slices, failsafe, bonding in its
+ * seven modes.
+ */
+#define OVERHEAD_MAX_CONTENDERS 13
 
 /** The bare PF is the first: what others are compared with. */
 #define OVERHEAD_BARE 0
@@ -82,9 +85,10 @@ struct overhead_contender {
 	unsigned int nb_pfs;              /**< ports of PFs */
 	char pf_name[OVERHEAD_MAX_PFS][RTE_DEV_NAME_MAX_LEN];
 	uint16_t pf[OVERHEAD_MAX_PFS]; /**< ports */
-	uint16_t port[2];              /**< of the application, polled in turn; twice the same */
-	char left_out[96];             /**< why nothing is measured; empty: it is */
-	bool wrong_port;               /**< mbuf->port is not the port that was polled */
+	uint16_t port[2];  /**< of the application, polled in turn; may be twice the same */
+	uint16_t queue[2]; /**< of these ports */
+	char left_out[96]; /**< why nothing is measured; empty: it is */
+	bool wrong_port;   /**< mbuf->port is not the port that was polled */
 	unsigned int index[OVERHEAD_MAX_PFS]; /**< network interfaces of the generator */
 };
 
@@ -165,6 +169,8 @@ struct overhead_case {
 	struct overhead_figure empty_leg;
 	/** Cycles per packet that slices take more than PFs with ports of their own. */
 	struct overhead_figure slices;
+	/** Of that, octo's: what it adds to bare slices less what it adds to bare PFs. */
+	struct overhead_figure slices_own;
 };
 
 /** Cycles of each contender's turn in each round; 0 where it broke off. */

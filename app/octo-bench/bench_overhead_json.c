@@ -116,6 +116,13 @@ write_left_out(FILE *f, const struct overhead_stage_result *stage)
 }
 
 static void
+write_figure(FILE *f, const char *key, const struct overhead_figure *figure)
+{
+	fprintf(f, ",\n     \"%s\": %.4f, \"%s_low\": %.4f, \"%s_high\": %.4f", key, figure->median,
+		key, figure->low, key, figure->high);
+}
+
+static void
 write_case(FILE *f, const struct overhead_stage_result *stage, const struct overhead_case *c)
 {
 	fprintf(f,
@@ -126,15 +133,12 @@ write_case(FILE *f, const struct overhead_stage_result *stage, const struct over
 	for (unsigned int column = 0; column < NB_COLUMNS; column++)
 		write_column(f, stage, c, column);
 	if (overhead_measured(stage, c, "octo-one-pf") && c->of[OVERHEAD_OCTO].measured)
-		fprintf(f,
-			",\n     \"empty_leg\": %.4f, \"empty_leg_low\": %.4f, "
-			"\"empty_leg_high\": %.4f",
-			c->empty_leg.median, c->empty_leg.low, c->empty_leg.high);
-	if (overhead_measured(stage, c, "octo-slices") && c->of[OVERHEAD_OCTO].measured)
-		fprintf(f,
-			",\n     \"slices\": %.4f, \"slices_low\": %.4f, "
-			"\"slices_high\": %.4f",
-			c->slices.median, c->slices.low, c->slices.high);
+		write_figure(f, "empty_leg", &c->empty_leg);
+	if (overhead_measured(stage, c, "octo-slices") && c->of[OVERHEAD_OCTO].measured) {
+		write_figure(f, "slices", &c->slices);
+		if (overhead_measured(stage, c, "bare-slices"))
+			write_figure(f, "slices_own", &c->slices_own);
+	}
 	write_names(f, "wrong_port", stage, NULL);
 	write_names(f, "inexact", stage, c);
 	write_left_out(f, stage);

@@ -126,10 +126,11 @@ add_upper(struct overhead_contender *c, const struct upper *upper, unsigned int 
 }
 
 static int
-start(struct overhead_contender *c, const char *name, struct rte_mempool *pool, uint16_t *port)
+start(struct overhead_contender *c, const char *name, uint16_t nb_queues, struct rte_mempool *pool,
+      uint16_t *port)
 {
 	const struct rte_eth_conf conf = {0};
-	int ret = app_port_start_as(name, &conf, 1, DESCRIPTORS, pool, port);
+	int ret = app_port_start_as(name, &conf, nb_queues, DESCRIPTORS, pool, port);
 
 	if (ret == 0)
 		ret = app_port_await_link(*port, name);
@@ -138,18 +139,20 @@ start(struct overhead_contender *c, const char *name, struct rte_mempool *pool, 
 	return ret;
 }
 
-/* The bare PF is polled alone while nothing comes by the other one. */
+/* The bare PF, or slice, is polled alone while nothing comes by the other one. */
 static int
 start_bare(const struct overhead_stage *s, struct overhead_contender *c)
 {
+	const uint16_t nb_queues = c->sliced ? OVERHEAD_MAX_PFS : 1;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < c->nb_pfs && ret == 0; i++)
-		ret = start(c, c->pf_name[i], s->bench->pool, &c->pf[i]);
+		ret = start(c, c->pf_name[i], nb_queues, s->bench->pool, &c->pf[i]);
 	if (ret == 0)
 		ret = overhead_wire_split(s, c);
 	c->port[0] = c->pf[0];
 	c->port[1] = c->pf[c->nb_pfs - 1];
+	c->queue[1] = s->shape == OVERHEAD_STRAYS ? nb_queues - 1 : 0;
 	return ret;
 }
 
@@ -161,7 +164,7 @@ start_upper(const struct overhead_stage *s, struct overhead_contender *c)
 	for (unsigned int i = 0; i < c->nb_pfs && ret == 0; i++)
 		ret = rte_eth_dev_get_port_by_name(c->pf_name[i], &c->pf[i]);
 	if (ret == 0)
-		ret = start(c, c->upper, s->bench->pool, &c->port[0]);
+		ret = start(c, c->upper, 1, s->bench->pool, &c->port[0]);
 	if (ret == 0)
 		ret = overhead_wire_split(s, c);
 	c->port[1] = c->port[0];
@@ -178,11 +181,12 @@ next(struct overhead_stage *s, const char *name, unsigned int nb_pfs)
 }
 
 static void
-open_bare(struct overhead_stage *s)
+open_bare(struct overhead_stage *s, const char *name, unsigned int nb_pfs, bool sliced)
 {
-	struct overhead_contender *c = next(s, "bare", s->shape == OVERHEAD_STRAYS ? 2 : 1);
+	struct overhead_contender *c = next(s, name, nb_pfs);
 
-	if (add_pfs(s, c, 0) == 0)
+	c->sliced = sliced;
+	if (add_pfs(s, c, s->nb - 1) == 0)
 		start_bare(s, c);
 }
 
@@ -259,14 +263,16 @@ overhead_open(struct overhead_stage *s)
 
 	if (ret != 0)
 		return ret;
-	open_bare(s);
+	open_bare(s, "bare", s->shape == OVERHEAD_STRAYS ? 2 : 1, false);
 	if (s->shape == OVERHEAD_BY_MAC) {
 		open_tiers(s);
 		return 0;
 	}
 	open_octo(s, "octo", nb_pfs, false);
-	if (overhead_has_slices(s->kind, s->shape))
+	if (overhead_has_slices(s->kind, s->shape)) {
 		open_octo(s, "octo-slices", 1, true);
+		open_bare(s, "bare-slices", 1, true);
+	}
 	if (overhead_only_slices(s->bench))
 		return 0;
 	/* what a second PF costs that has nothing, is known by one that is not there */

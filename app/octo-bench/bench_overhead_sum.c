@@ -16,22 +16,38 @@ compare(const double *a, const double *b, unsigned int nb, bool divide)
 	return overhead_figure_of(values, nb);
 }
 
+/* Cycles per packet that octo adds to bare slices less those that it adds to bare PFs. */
+static struct overhead_figure
+own_part(const struct overhead_rounds *rounds, const double *octo, const double *bare)
+{
+	double values[BENCH_MAX_RUNS];
+
+	for (unsigned int i = 0; i < rounds->nb; i++)
+		values[i] = octo[i] - bare[i] -
+			    (rounds->packet[OVERHEAD_OCTO][i] - rounds->packet[OVERHEAD_BARE][i]);
+	return overhead_figure_of(values, rounds->nb);
+}
+
 /* Cycles per packet that octo over two PFs takes more than another one, or that one than octo. */
 static void
 compare_octos(const struct overhead_stage *s, const struct overhead_rounds *rounds,
 	      struct overhead_case *r)
 {
-	const double *octo = rounds->packet[OVERHEAD_OCTO];
+	const double *octo = rounds->packet[OVERHEAD_OCTO], *slices = NULL;
 
 	for (unsigned int k = 0; k < s->nb; k++) {
 		const double *packet = rounds->packet[k];
 
 		if (!r->of[k].measured || !r->of[OVERHEAD_OCTO].measured)
 			continue;
-		if (strcmp(s->contender[k].name, "octo-one-pf") == 0)
+		if (strcmp(s->contender[k].name, "octo-one-pf") == 0) {
 			r->empty_leg = compare(octo, packet, rounds->nb, false);
-		else if (strcmp(s->contender[k].name, "octo-slices") == 0)
+		} else if (strcmp(s->contender[k].name, "octo-slices") == 0) {
 			r->slices = compare(packet, octo, rounds->nb, false);
+			slices = packet;
+		} else if (strcmp(s->contender[k].name, "bare-slices") == 0 && slices != NULL) {
+			r->slices_own = own_part(rounds, slices, packet);
+		}
 	}
 }
 

@@ -23,7 +23,8 @@
 #define HOPS 256
 
 struct loop {
-	uint16_t port[2]; /* polled in turn */
+	uint16_t port[2];  /* polled in turn, ... */
+	uint16_t queue[2]; /* ... by these queues */
 	uint16_t burst;
 	struct rte_mempool *pool;
 	uint64_t wanted;
@@ -40,7 +41,8 @@ static struct rte_ether_addr hops[HOPS];
 static inline uint16_t
 receive(struct loop *l, struct rte_mbuf **pkts)
 {
-	const uint16_t n = rte_eth_rx_burst(l->port[l->turn++ & 1], 0, pkts, l->burst);
+	const unsigned int i = l->turn++ & 1;
+	const uint16_t n = rte_eth_rx_burst(l->port[i], l->queue[i], pkts, l->burst);
 
 	if (unlikely(n == 0)) {
 		l->idle++;
@@ -266,6 +268,7 @@ overhead_turn(const struct overhead_stage *s, const struct overhead_contender *c
 {
 	struct loop l = {
 		.port = {c->port[0], c->port[1]},
+		.queue = {c->queue[0], c->queue[1]},
 		.burst = burst,
 		.pool = s->bench->pool,
 	};
@@ -286,7 +289,12 @@ overhead_turn(const struct overhead_stage *s, const struct overhead_contender *c
 void
 overhead_look_at_ports(const struct overhead_stage *s, struct overhead_contender *c)
 {
-	struct loop l = {.port = {c->port[0], c->port[1]}, .burst = 32, .wanted = 128};
+	struct loop l = {
+		.port = {c->port[0], c->port[1]},
+		.queue = {c->queue[0], c->queue[1]},
+		.burst = 32,
+		.wanted = 128,
+	};
 	struct rte_mbuf *pkts[OVERHEAD_MAX_BURST];
 	uint64_t left[OVERHEAD_MAX_PFS] = {0};
 

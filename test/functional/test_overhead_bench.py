@@ -60,10 +60,14 @@ def test_slices_are_compared_with_two_pfs(figures):
     """Where a port of a PF's kind can be sliced so that packets come as the shape says."""
     for case in figures[0]["cases"]:
         sliced = case["pfs"] == 2 and (case["pf"], case["traffic"]) in SLICED
-        assert ("octo-slices" in case["cycles"]) == sliced, case
-        assert ("slices" in case) == sliced
-        assert "octo-slices" not in {*case["left_out"], *case["wrong_port"]}
-    assert figures[1].count("slices add to two PFs") == 3
+        for name in ("octo-slices", "bare-slices"):
+            assert (name in case["cycles"]) == sliced, case
+            assert name not in case["left_out"]
+        for name in ("slices", "slices_own"):
+            assert (name in case, f"{name}_low" in case) == (sliced, sliced)
+        assert "octo-slices" not in case["wrong_port"]
+    for text in ("slices add to two PFs", "of that, by octo itself"):
+        assert figures[1].count(text) == 5
 
 
 def test_only_slices(tmp_path):
@@ -75,7 +79,7 @@ def test_only_slices(tmp_path):
     result = json.loads(path.read_text())
     cases = {(c["pf"], c["pfs"], c["traffic"]): set(c["cycles"])
              for c in result["cases"]}
-    expected = {(pf, 2, traffic): {"bare", "octo", "octo-slices"}
+    expected = {(pf, 2, traffic): {"bare", "octo", "octo-slices", "bare-slices"}
                 for pf, traffic in SLICED}
     if "net_af_xdp" in _kinds(result):
         expected["net_af_xdp", 1, "home"] = {"bare", "octo"}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The figures of contenders that break off while the overhead is measured. */
+/* The figures of contenders, also of those that break off while the overhead is measured. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define ROUNDS 3
 
-enum { BARE = OVERHEAD_BARE, OCTO = OVERHEAD_OCTO, ONE_PF, SLICES, NB };
+enum { BARE = OVERHEAD_BARE, OCTO = OVERHEAD_OCTO, ONE_PF, SLICES, BARE_SLICES, NB };
 
 static struct overhead_stage stage;
 static struct overhead_rounds rounds;
@@ -30,7 +30,8 @@ setup(void **state)
 		.contender = {[BARE] = {.name = "bare"},
 			      [OCTO] = {.name = "octo"},
 			      [ONE_PF] = {.name = "octo-one-pf"},
-			      [SLICES] = {.name = "octo-slices"}},
+			      [SLICES] = {.name = "octo-slices"},
+			      [BARE_SLICES] = {.name = "bare-slices"}},
 	};
 	rounds = (struct overhead_rounds){.nb = ROUNDS};
 	result = (struct overhead_case){.rounds = 0};
@@ -67,6 +68,32 @@ test_all_are_measured(void **state)
 		assert_measured(k, true);
 	assert_true(result.empty_leg.median == -1);
 	assert_true(result.slices.median == 2);
+	assert_true(result.slices_own.median == -2);
+}
+
+/* What octo adds to slices less what it adds to two PFs, of the same round each. */
+static void
+test_octos_own_part_is_of_one_round(void **state)
+{
+	*state = NULL;
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		rounds.packet[SLICES][i] = 100 * (i + 1);
+		rounds.packet[BARE_SLICES][i] = 100 * (i + 1) - 5 - i;
+	}
+	overhead_sum_up(&stage, &rounds, &result);
+	assert_true(result.slices_own.low == 4);
+	assert_true(result.slices_own.median == 5);
+	assert_true(result.slices_own.high == 6);
+}
+
+static void
+test_octos_own_part_needs_bare_slices(void **state)
+{
+	*state = NULL;
+	break_off(BARE_SLICES);
+	overhead_sum_up(&stage, &rounds, &result);
+	assert_true(result.slices.median == 2);
+	assert_true(result.slices_own.median == 0);
 }
 
 static void
@@ -89,6 +116,7 @@ test_others_are_measured_without_octo(void **state)
 		assert_measured(k, k != OCTO);
 	assert_true(result.empty_leg.median == 0);
 	assert_true(result.slices.median == 0);
+	assert_true(result.slices_own.median == 0);
 }
 
 int
@@ -96,6 +124,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_all_are_measured, setup),
+		cmocka_unit_test_setup(test_octos_own_part_is_of_one_round, setup),
+		cmocka_unit_test_setup(test_octos_own_part_needs_bare_slices, setup),
 		cmocka_unit_test_setup(test_nothing_is_measured_without_the_bare_pf, setup),
 		cmocka_unit_test_setup(test_others_are_measured_without_octo, setup),
 	};
