@@ -328,16 +328,15 @@ test_tx_descriptors_are_full_until_packets_went(void **state)
 	assert_int_equal(rte_eth_tx_descriptor_status(port, 0, LAST + 1), -EINVAL);
 }
 
-/* Of both PFs: the queue went from one to the other, and either frees when it sends next. */
-static void
-test_buffers_are_freed_on_demand(void **state)
+/* A queue goes from PF 0 to PF 1. Either PF frees what it has sent when it sends next. */
+static uint16_t
+start_and_switch(void)
 {
 	const struct octo_port_conf conf = {.two_nodes = true, .all = "tx_delay_us=100"};
 	struct octo_port_tally tally = {0};
 	unsigned int sent;
 	uint16_t port;
 
-	(void)state;
 	if (!octo_port_has_two_nodes())
 		skip();
 	octo_port_run_on(0);
@@ -352,9 +351,33 @@ test_buffers_are_freed_on_demand(void **state)
 	}
 	octo_port_receive(port, 0, sent - tally.packets, &tally);
 	assert_int_equal(tally.packets, sent);
+	return port;
+}
+
+/* The queue may never send by PF 0 again, and the application's pool have no room for its ring. */
+static void
+test_buffers_are_freed_after_a_switch(void **state)
+{
+	start_and_switch();
+	(void)state;
+	assert_int_equal(rte_eth_tx_done_cleanup(octo_port_pf(0), 0, 0), 0);
+}
+
+/* Of both PFs. */
+static void
+test_buffers_are_freed_on_demand(void **state)
+{
+	const uint16_t port = start_and_switch();
+	struct octo_port_tally tally = {0};
+
+	(void)state;
+	octo_port_send(octo_port_pf(0), 0, FLOW, 3);
+	octo_port_send(port, 0, FLOW, 3);
+	octo_port_receive(port, 0, 6, &tally);
+	assert_int_equal(tally.packets, 6);
 	/* one, as was asked for, and then all */
 	assert_int_equal(rte_eth_tx_done_cleanup(port, 0, 1), 1);
-	assert_true(rte_eth_tx_done_cleanup(port, 0, 0) > 0);
+	assert_int_equal(rte_eth_tx_done_cleanup(port, 0, 0), 5);
 	for (unsigned int pf = 0; pf < 2; pf++)
 		assert_int_equal(rte_eth_tx_done_cleanup(octo_port_pf(pf), 0, 0), 0);
 }
@@ -376,6 +399,7 @@ main(void)
 		features_test(test_buffers_are_freed_fast),
 		features_test(test_rx_descriptors_are_done_when_packets_came),
 		features_test(test_tx_descriptors_are_full_until_packets_went),
+		features_test(test_buffers_are_freed_after_a_switch),
 		features_test(test_buffers_are_freed_on_demand),
 	};
 

@@ -180,6 +180,14 @@ flush(struct octo_txq *q, uint8_t pf, uint32_t sending)
 		empty(s);
 }
 
+/* Most PMDs free what is sent when they send again, which the PF that the queue leaves may not. */
+static void
+free_sent(const struct octo_txq *q, uint8_t pf, uint32_t sending)
+{
+	if (sending & RTE_BIT32(pf))
+		rte_eth_tx_done_cleanup(q->leg[pf].port, q->leg[pf].queue, 0);
+}
+
 /* Advance the switch. Returns the PF that may be fed now, or OCTO_TX_NO_PF. */
 static uint8_t
 advance(struct octo_txq *q, uint32_t sending)
@@ -198,6 +206,7 @@ advance(struct octo_txq *q, uint32_t sending)
 		/* the first home is a guess: draining it is not counted as a switch */
 		q->counts.switches += q->sent[home] != 0;
 		q->counts.timeouts += step == OCTO_TX_FORCE;
+		free_sent(q, home, sending);
 		home = q->to;
 		rte_atomic_store_explicit(&q->home, home, rte_memory_order_relaxed);
 	}
