@@ -112,7 +112,11 @@ claim_all(struct rte_eth_dev_info *info)
 	info->max_hash_mac_addrs = 1;
 	info->max_vfs = 1;
 	info->max_vmdq_pools = 1;
+	info->vmdq_queue_base = 1;
 	info->vmdq_queue_num = 1;
+	info->vmdq_pool_base = 1;
+	info->if_index = 1;
+	info->switch_info = (struct rte_eth_switch_info){.name = "stub", .domain_id = 1};
 	memset(&info->rx_seg_capa, UINT8_MAX, sizeof(info->rx_seg_capa));
 	info->err_handle_mode = RTE_ETH_ERROR_HANDLE_MODE_PROACTIVE;
 }

@@ -6,6 +6,8 @@
 
 #include <ethdev_driver.h>
 #include <rte_ip.h>
+#include <rte_mtr.h>
+#include <rte_tm.h>
 #include <rte_udp.h>
 
 #include "octo_port.h"
@@ -76,6 +78,8 @@ test_what_is_not_offered_is_refused(void **state)
 	uint16_t port = octo_port_create(&two_pfs);
 	struct rte_eth_dev_module_info module;
 	struct rte_eth_hairpin_cap hairpin;
+	struct rte_mtr_capabilities meters;
+	struct rte_tm_capabilities traffic;
 	struct rte_eth_dcb_info dcb;
 	struct rte_dev_reg_info regs = {0};
 	struct rte_eth_fc_conf fc;
@@ -92,6 +96,8 @@ test_what_is_not_offered_is_refused(void **state)
 	assert_int_equal(rte_eth_dev_get_dcb_info(port, &dcb), -ENOTSUP);
 	assert_int_equal(rte_eth_set_queue_rate_limit(port, 0, 1), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_hairpin_capability_get(port, &hairpin), -ENOTSUP);
+	assert_int_equal(rte_tm_capabilities_get(port, &traffic, NULL), -ENOSYS);
+	assert_int_equal(rte_mtr_capabilities_get(port, &meters, NULL), -ENOSYS);
 	assert_null(rte_eth_dev_get_sec_ctx(port));
 	assert_int_equal(rte_eth_dev_rx_intr_enable(port, 0), -ENOTSUP);
 	assert_int_equal(rte_eth_dev_set_vlan_ether_type(port, RTE_ETH_VLAN_TYPE_OUTER, 0x9100),

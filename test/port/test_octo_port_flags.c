@@ -219,7 +219,12 @@ test_limits_without_a_service_are_hidden(void **state)
 	assert_int_equal(info.max_hash_mac_addrs, 0);
 	assert_int_equal(info.max_vfs, 0);
 	assert_int_equal(info.max_vmdq_pools, 0);
+	assert_int_equal(info.vmdq_queue_base, 0);
 	assert_int_equal(info.vmdq_queue_num, 0);
+	assert_int_equal(info.vmdq_pool_base, 0);
+	assert_int_equal(info.if_index, 0);
+	assert_null(info.switch_info.name);
+	assert_int_equal(info.switch_info.domain_id, RTE_ETH_DEV_SWITCH_DOMAIN_ID_INVALID);
 	assert_memory_equal(&info.rx_seg_capa, &segments, sizeof(segments));
 	assert_int_equal(info.err_handle_mode, RTE_ETH_ERROR_HANDLE_MODE_NONE);
 	assert_int_equal(info.rss_algo_capa & ~(RTE_ETH_HASH_ALGO_CAPA_MASK(DEFAULT) |
