@@ -60,6 +60,8 @@ def connect(guest: Guest, queue_pairs: int) -> None:
     guest.run(f"echo -n transport=tcp,traddr={TARGET},trsvcid={PORT},nqn={NQN},"
               f"nr_io_queues={queue_pairs} >/dev/nvme-fabrics", 60)
     guest.run(f"while [ ! -b {DEVICE} ]; do usleep 10000; done", 60)
+    # and one for administration
+    assert int(guest.read("/sys/class/nvme/nvme0/queue_count")) == queue_pairs + 1
 
 
 def disconnect(guest: Guest) -> None:
