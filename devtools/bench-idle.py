@@ -25,7 +25,7 @@ QUEUES = 2
 TUN = "/dev/net/tun"
 
 # the main thread is the first lcore; the names of the others, up to 22.11 and since
-GROUPS = {"lcores": ("rte-worker", "dpdk-worker"), "octo": ("octo-",),
+GROUPS = {"lcores": ("rte-worker", "dpdk-worker"), "octo": ("octo-", "dpdk-octo-"),
           "interrupts": ("eal-intr", "dpdk-intr"), "others": ("",)}
 
 

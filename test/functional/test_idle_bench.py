@@ -36,7 +36,7 @@ def run(*args: object, **environ: str) -> subprocess.CompletedProcess:
 def test_times_by_group(bench, tmp_path):
     """By the names of 22.11 and of newer releases; the main thread is an lcore."""
     names = ["octo-l3fwd-powe", "rte-worker-1", "octo-0", "eal-intr-thread", "rte_mp_handle",
-             "dpdk-worker1", "dpdk-intr", "octo-1", "telemetry-v2"]
+             "dpdk-worker1", "dpdk-intr", "dpdk-octo-1", "telemetry-v2"]
     for i, name in enumerate(names):
         task = tmp_path / "7" / "task" / str(7 + i)
         task.mkdir(parents=True)
