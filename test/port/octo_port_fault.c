@@ -50,9 +50,27 @@ octo_port_fake_node_1(void)
 	has_node_1 = true;
 }
 
+static bool is_af_xdp;
+
+bool __real_octo_af_xdp_is(const struct rte_eth_dev_info *info);
+bool __wrap_octo_af_xdp_is(const struct rte_eth_dev_info *info);
+
+bool
+__wrap_octo_af_xdp_is(const struct rte_eth_dev_info *info)
+{
+	return is_af_xdp || __real_octo_af_xdp_is(info);
+}
+
+void
+octo_port_claim_af_xdp(void)
+{
+	is_af_xdp = true;
+}
+
 static int
 start(struct rte_eth_dev *dev)
 {
+	of(dev)->faults.starts++;
 	return of(dev)->faults.start != 0 ? -of(dev)->faults.start : of(dev)->real->dev_start(dev);
 }
 
@@ -66,6 +84,7 @@ stop(struct rte_eth_dev *dev)
 static int
 configure(struct rte_eth_dev *dev)
 {
+	of(dev)->faults.configures++;
 	if (of(dev)->faults.configure != 0)
 		return -of(dev)->faults.configure;
 	of(dev)->faults.rss_hf = dev->data->dev_conf.rx_adv_conf.rss_conf.rss_hf;
@@ -147,6 +166,13 @@ vlan_offload_set(struct rte_eth_dev *dev, int mask)
 			f->vlan = (f->vlan & ~vlan_bits[i].offload) |
 				  (wanted & vlan_bits[i].offload);
 	return 0;
+}
+
+static int
+vlan_filter_set(struct rte_eth_dev *dev, uint16_t id, int on)
+{
+	of(dev)->faults.vlan_ids++;
+	return of(dev)->real->vlan_filter_set(dev, id, on);
 }
 
 /* All that it is asked for, if it claims all. */
@@ -421,6 +447,7 @@ octo_port_faults_on_port(uint16_t port_id)
 	r->ops.tx_queue_setup = tx_setup;
 	r->ops.dev_infos_get = infos_get;
 	r->ops.vlan_offload_set = vlan_offload_set;
+	r->ops.vlan_filter_set = vlan_filter_set;
 	r->ops.rx_metadata_negotiate = metadata_negotiate;
 	r->ops.reta_update = reta_update;
 	r->ops.rss_hash_update = hash_update;
@@ -468,6 +495,7 @@ void
 octo_port_faults_off(void)
 {
 	has_node_1 = false;
+	is_af_xdp = false;
 	if (in_place != NULL)
 		octo_replace_in_place = in_place;
 	for (unsigned int i = 0; i < RTE_DIM(replaced); i++) {

@@ -32,10 +32,13 @@ struct octo_port_faults {
 	int handle_create;   /* of indirect actions */
 	int handle_update;
 	int handle_destroy;
-	int ingresses;           /* ingress rules that were tried and not refused by the faults */
-	int transfers;           /* transfer rules that were made */
-	int handles;             /* indirect actions that were made and not destroyed */
-	unsigned int stops;      /* that were tried */
+	int ingresses;      /* ingress rules that were tried and not refused by the faults */
+	int transfers;      /* transfer rules that were made */
+	int handles;        /* indirect actions that were made and not destroyed */
+	unsigned int stops; /* that were tried */
+	unsigned int starts;
+	unsigned int configures;
+	unsigned int vlan_ids;   /* of the filter, that were set or removed */
 	void (*on_create)(void); /* called once, before a rule is made */
 	bool silent;             /* refuse without a word, as the error structure allows */
 	int errno_after;         /* what destroying a rule leaves in rte_errno, 0: as it was */
@@ -66,6 +69,9 @@ struct octo_port_faults *octo_port_faults_on_port(uint16_t port_id);
 
 /** EAL has memory on node 1 as well, or what the test takes for it. */
 void octo_port_fake_node_1(void);
+
+/** All PFs are taken for ports of net_af_xdp, for which a fence waits longer. */
+void octo_port_claim_af_xdp(void);
 
 /** Take away an operation. */
 void octo_port_lack_mac_remove(unsigned int pf);

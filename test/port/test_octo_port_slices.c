@@ -91,6 +91,23 @@ test_the_port_has_as_many_tx_as_rx_queues(void **state)
 }
 
 static void
+test_the_port_is_asked_once(void **state)
+{
+	const struct rte_eth_conf conf = {.rxmode.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER};
+	uint16_t port = octo_port_create(&interleaved);
+	const struct octo_port_faults *asked = octo_port_faults_on(0);
+
+	(void)state;
+	octo_port_up_as(port, 2, &conf);
+	assert_int_equal(asked->configures, 1);
+	assert_int_equal(asked->starts, 1);
+	assert_int_equal(rte_eth_dev_vlan_filter(port, 7, 1), 0);
+	assert_int_equal(asked->vlan_ids, 1);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(asked->stops, 1);
+}
+
+static void
 test_the_port_offers_what_the_shortest_slice_has(void **state)
 {
 	struct rte_eth_dev_info info, pf;
@@ -320,6 +337,8 @@ test_counters_are_of_octo_queues(void **state)
 	assert_int_equal(stats.ipackets, 100);
 	assert_int_equal(stats.opackets, 100);
 	assert_int_equal(stats.imissed, 0);
+	assert_int_equal(octo_port_xstat(port, "tx_pf0_packets"), 10 + 30);
+	assert_int_equal(octo_port_xstat(port, "tx_pf1_packets"), 20 + 40);
 }
 
 /* As drivers of NICs with several PCIe endpoints divide their queues. */
@@ -552,6 +571,7 @@ main(void)
 		octo_port_test(test_flows_come_by_the_home_leg),
 		octo_port_test(test_contiguous_slices_have_idle_queues),
 		octo_port_test(test_the_port_has_as_many_tx_as_rx_queues),
+		octo_port_test(test_the_port_is_asked_once),
 		octo_port_test(test_the_port_offers_what_the_shortest_slice_has),
 		octo_port_test(test_another_priority_is_no_second_rule),
 		octo_port_test(test_a_port_that_only_sends_has_rules),
