@@ -55,7 +55,7 @@ octo_failover_lost_locked(struct octo_dev *octo, uint8_t port)
 		octo_sync_mark_lost_locked(octo, port);
 	octo->failover.proxies &= ~RTE_BIT32(port);
 	/* it may have had rules of the application, whatever the tier */
-	octo_sync_mark_others_locked(octo);
+	octo_rule_store_mark_others_locked(octo);
 	if (octo->proxy != port || octo->sliced)
 		return;
 	octo->proxy = OCTO_NO_PF;
@@ -98,7 +98,7 @@ seek_proxy(struct octo_dev *octo)
 	}
 	octo->failover.seeking = false;
 	octo_sync_mark_flows_locked(octo);
-	octo_sync_mark_others_locked(octo);
+	octo_rule_store_mark_others_locked(octo);
 	OCTO_LOG(NOTICE, "port %u: PF %s is the transfer proxy now", octo->port_id,
 		 octo_proxy(octo)->name);
 }
@@ -111,7 +111,7 @@ raise_tier(struct octo_dev *octo)
 	if (octo->proxy != OCTO_NO_PF)
 		octo->failover.seek_again = 0;
 	octo_sync_mark_flows_locked(octo);
-	octo_sync_mark_others_locked(octo);
+	octo_rule_store_mark_others_locked(octo);
 }
 
 /* A PF is back, or came late: it may be the proxy, or give the port a higher tier again. */
@@ -124,7 +124,7 @@ octo_failover_joined_locked(struct octo_dev *octo)
 
 	octo_assert_locked(octo);
 	octo->partition.stale = true;
-	octo_sync_mark_others_locked(octo);
+	octo_rule_store_mark_others_locked(octo);
 	/* rules that were made meanwhile, or that the port refused when it joined */
 	if (octo->sliced)
 		octo_sync_mark_flows_locked(octo);

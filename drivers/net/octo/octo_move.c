@@ -200,7 +200,7 @@ put_back_lost(struct octo_dev *octo, struct rte_flow *rule, int ret)
 		if (ret == 0)
 			return;
 		rule->ext->lost = true;
-		octo_sync_mark_others_locked(octo);
+		octo_rule_store_mark_others_locked(octo);
 	} else if (octo_fanout_lacking(octo, rule) != 0) {
 		octo->sync.queue[rule->queue].lacking = true;
 		octo_rule_store_mark_queue_locked(octo, rule->queue);

@@ -333,6 +333,7 @@ void octo_rule_store_join_queue(struct octo_dev *octo, struct rte_flow *rule, ui
 void octo_rule_store_mark_queue_locked(struct octo_dev *octo, uint16_t queue);
 void octo_rule_store_look_again_locked(struct octo_dev *octo, uint16_t queue);
 void octo_rule_store_refused_locked(struct octo_dev *octo, uint16_t queue);
+void octo_rule_store_mark_others_locked(struct octo_dev *octo);
 void octo_rule_store_led_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf);
 void octo_rule_store_leave_queue(struct octo_dev *octo, struct rte_flow *rule);
 

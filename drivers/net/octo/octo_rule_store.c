@@ -193,6 +193,17 @@ octo_rule_store_refused_locked(struct octo_dev *octo, uint16_t queue)
 	q->refused = true;
 }
 
+/* Rules without a 5-tuple may be missing: transfer rules on the switch, others on a PF. */
+void
+octo_rule_store_mark_others_locked(struct octo_dev *octo)
+{
+	octo_assert_locked(octo);
+	octo->sync.others = true;
+	octo->sync.others_logged = false;
+	octo->sync.others_retry = 0;
+	octo_wake(octo);
+}
+
 /* A flow of this queue leads to the PF: are there others that lead elsewhere? */
 void
 octo_rule_store_led_locked(struct octo_dev *octo, uint16_t queue, uint8_t pf)

@@ -38,15 +38,6 @@ octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost)
 	mark(octo, lost, false);
 }
 
-void
-octo_sync_mark_others_locked(struct octo_dev *octo)
-{
-	octo->sync.others = true;
-	octo->sync.others_logged = false;
-	octo->sync.others_retry = 0;
-	octo_wake(octo);
-}
-
 /* The part of a walk that one hold of the mutex does. */
 struct slice {
 	uint64_t end;   /* TSC */

@@ -81,12 +81,6 @@ void octo_sync_mark_flows_locked(struct octo_dev *octo);
 void octo_sync_mark_lost_locked(struct octo_dev *octo, uint8_t lost);
 
 /*
- * One queue: octo_rule_store_mark_queue_locked(). Here: transfer rules may be missing on the
- * switch, or rules of many flows on a PF.
- */
-void octo_sync_mark_others_locked(struct octo_dev *octo);
-
-/*
  * One slice of each queue, so that no queue waits for all flows of another. Returns whether
  * another call can go on at once.
  */
