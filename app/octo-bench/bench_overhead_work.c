@@ -19,6 +19,11 @@
 /* Polls in a row without a packet, and bursts without room, until it is a fault. */
 #define MAX_IDLE 100000
 
+/* Before that the kernel gets so many times the CPU to deliver by a veth pair. */
+#define MAX_NAPS 20
+#define NAP_US 5000
+#define POLLS_OF_NAP 1000
+
 #define PREFETCH 3
 #define HOPS 256
 
@@ -32,11 +37,20 @@ struct loop {
 	uint64_t sent;
 	uint64_t bursts;
 	unsigned int idle;
+	unsigned int naps;
 	unsigned int turn;
 };
 
 /* Where l3fwd keeps next hops: nobody goes anywhere else here. */
 static struct rte_ether_addr hops[HOPS];
+
+static __rte_noinline void
+nap(struct loop *l)
+{
+	l->naps++;
+	l->idle -= POLLS_OF_NAP;
+	rte_delay_us_sleep(NAP_US);
+}
 
 static inline uint16_t
 receive(struct loop *l, struct rte_mbuf **pkts)
@@ -45,7 +59,8 @@ receive(struct loop *l, struct rte_mbuf **pkts)
 	const uint16_t n = rte_eth_rx_burst(l->port[i], l->queue[i], pkts, l->burst);
 
 	if (unlikely(n == 0)) {
-		l->idle++;
+		if (unlikely(++l->idle == MAX_IDLE && l->naps < MAX_NAPS))
+			nap(l);
 		return 0;
 	}
 	l->idle = 0;
@@ -241,7 +256,7 @@ run_chunk(const struct overhead_stage *s, const struct overhead_contender *c,
 	const bool copies = c->copies && !only_sends(work);
 	uint64_t began;
 
-	l->received = l->sent = l->bursts = l->idle = 0;
+	l->received = l->sent = l->bursts = l->idle = l->naps = 0;
 	count(c, -1, true, t->delivered);
 	if (!only_sends(work))
 		inject(s, c, RTE_MIN(l->wanted, overhead_wire_room(s->kind)));
