@@ -19,7 +19,7 @@
 /* One that takes as long as a system call does, not by so much. */
 #define LEAST_THROUGHPUT_XDP 0.99
 
-/* Cycles per packet that slices may take more than two PFs; over mpsim those of octo itself. */
+/* Cycles per packet that slices may take more than two PFs, in all and by octo itself. */
 #define MOST_OF_SLICES 0.2
 
 const char *
@@ -73,13 +73,6 @@ overhead_intro(const struct bench *bench)
 	print_pages(bench);
 	printf("\n");
 	fflush(stdout);
-}
-
-/* PFs that take few cycles, and have no rules. */
-static bool
-is_fast(const struct overhead_stage_result *stage)
-{
-	return stage->kind == OVERHEAD_NULL || stage->kind == OVERHEAD_RING;
 }
 
 static const struct overhead_case *
@@ -172,9 +165,8 @@ least_of_others(const struct overhead_stage_result *stage, const struct overhead
 	double least = 1e9;
 
 	for (unsigned int k = 0; k < stage->nb; k++) {
-		if (k == OVERHEAD_BARE || !c->of[k].measured ||
-		    strncmp(stage->of[k].name, "octo", 4) == 0 ||
-		    strcmp(stage->of[k].name, "bare-slices") == 0 || c->of[k].added.median >= least)
+		if (!c->of[k].measured || strncmp(stage->of[k].name, "bare", 4) == 0 ||
+		    strncmp(stage->of[k].name, "octo", 4) == 0 || c->of[k].added.median >= least)
 			continue;
 		least = c->of[k].added.median;
 		*name = stage->of[k].name;
@@ -210,14 +202,13 @@ judge_fast(const struct overhead_stage_result *stage, const struct overhead_case
 static void
 judge_slices(const struct overhead_stage_result *stage, const struct overhead_case *c)
 {
-	const bool fast = is_fast(stage);
 	char what[64];
 
 	if (!overhead_measured(stage, c, "octo-slices") || !c->of[OVERHEAD_OCTO].measured)
 		return;
 	snprintf(what, sizeof(what), "slices add to two PFs, %s (±%.2f)",
 		 stage->shape == OVERHEAD_HOME ? "no strays" : "half strays", half_of(&c->slices));
-	bench_line(overhead_pfs[stage->kind], what, c->slices.median, 2, "", fast ? "<= 0.2" : "",
+	bench_line(overhead_pfs[stage->kind], what, c->slices.median, 2, "", "<= 0.2",
 		   c->slices.median <= MOST_OF_SLICES);
 	if (!overhead_measured(stage, c, "bare-slices"))
 		return;
@@ -263,7 +254,7 @@ static void
 judge_stage(const struct overhead_stage_result *stage)
 {
 	const struct overhead_case *c = case_of(stage, OVERHEAD_IO, 32);
-	const bool fast = is_fast(stage);
+	const bool fast = stage->kind == OVERHEAD_NULL || stage->kind == OVERHEAD_RING;
 
 	if (stage->shape == OVERHEAD_BY_MAC) {
 		tell_tiers(stage, OVERHEAD_RX);
