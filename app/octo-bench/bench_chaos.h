@@ -80,7 +80,7 @@ struct chaos {
 	enum chaos_state state[BENCH_MAX_PFS];
 	uint32_t failed[BENCH_MAX_PFS]; /**< how often it had gone when it failed */
 	bool lied;                      /**< a PF has said of a rule what is not so */
-	uint64_t expected_rules; /**< in all tables when all flows are steered, but learned */
+	uint64_t expected_rules; /**< in all tables when all flows have one, without learned ones */
 	bool counts_rules;
 	struct chaos_tally before;
 	/* the caller's */

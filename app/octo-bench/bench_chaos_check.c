@@ -215,8 +215,9 @@ rules_in_tables(void)
 }
 
 /*
- * Of flows that have none of the application: the other directions of those that had none when
- * they were learned, as at times the RSS key is symmetric. Each is one entry of the MPFS table.
+ * Of directions to which no packet comes: with a symmetric RSS key both directions of a flow are
+ * learned while the flow has no rule of the application, and only the flow gets one later. Each is
+ * one entry of the MPFS table.
  */
 static uint64_t
 learned_rules(const struct chaos *c)

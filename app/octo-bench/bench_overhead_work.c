@@ -19,7 +19,7 @@
 /* Polls in a row without a packet, and bursts without room, until it is a fault. */
 #define MAX_IDLE 100000
 
-/* Before that the kernel gets so many times the CPU to deliver by a veth pair. */
+/* Before that, sleeps in which the kernel can deliver by veth pairs, and polls after each. */
 #define MAX_NAPS 20
 #define NAP_US 5000
 #define POLLS_OF_NAP 1000

@@ -37,14 +37,14 @@ struct octo_learned {
 	TAILQ_ENTRY(octo_learned) by_reading;
 	TAILQ_ENTRY(octo_learned) by_rate;
 	void *rule;
-	uint64_t hits : 54; /* as of the last read */
-	uint64_t step : 8;  /* of the flow rate */
-	uint64_t left : 1;  /* of two rules */
-	uint64_t given_up : 1;
-	uint32_t sum;   /* of packets, decayed, as of the last read */
-	uint32_t first; /* tick since which it is watched */
-	uint32_t read;  /* tick of the last read of its hits */
-	uint32_t hit;   /* tick in which they were last found to have grown */
+	uint64_t hits : 54;    /* as of the last read */
+	uint64_t step : 8;     /* of the flow rate */
+	uint64_t left : 1;     /* its rule is the one left of two */
+	uint64_t given_up : 1; /* removed at this read */
+	uint32_t sum;          /* of packets, decayed, as of the last read */
+	uint32_t first;        /* tick since which it is watched */
+	uint32_t read;         /* tick of the last read of its hits */
+	uint32_t hit;          /* tick in which they were last found to have grown */
 };
 
 TAILQ_HEAD(octo_learned_list, octo_learned);

@@ -117,7 +117,7 @@ struct octo_learned *octo_learn_current(struct octo_learn *l);
 __rte_internal
 void octo_learn_replace(struct octo_learned *f, void *rule);
 
-/** During hits(): the rule, if it was left of two, is removed as an idle one. */
+/** To be called in hits() only: if the rule is the one left of two, it is removed as if idle. */
 __rte_internal
 void octo_learn_give_up(struct octo_learned *f);
 

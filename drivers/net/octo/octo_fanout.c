@@ -280,9 +280,9 @@ is_on_pfs(const struct octo_dev *octo, const struct rte_flow *rule)
 }
 
 /*
- * The ports that lack the rule and are to have it; of a transfer rule that is not known here. One
- * that takes no two rules of a pattern may have refused both the new rule and that of before, which
- * was removed.
+ * The ports that lack the rule and are to have it; 0 for transfer rules, which are on one port. A
+ * port that takes no two rules of a pattern may have refused both the new rule and that of before,
+ * which was removed.
  */
 uint32_t
 octo_fanout_lacking(const struct octo_dev *octo, const struct rte_flow *rule)

@@ -139,8 +139,8 @@ part(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits, struct rte_flo
 }
 
 /*
- * The same where a rule of the application has taken the place of the other direction's: a
- * direction that may yet answer is to come as that does.
+ * The same for the learned rule that is left when the application has steered the other direction.
+ * Until it is known that no packet comes the rule stays, so that both directions keep to one PF.
  */
 static void
 give_up(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits)

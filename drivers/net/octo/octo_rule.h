@@ -47,7 +47,7 @@ struct octo_rule_ext {
 	struct rte_flow_template_table *table; /* if by_table */
 	uint16_t flow_queue;                   /* if by_table */
 	bool ineffective;                      /* counted in octo_rule_counts */
-	bool lost;                             /* perhaps, by a PF that refused a change */
+	bool lost;                             /* a PF that refused a change may lack it */
 	uint64_t strays;                       /* samples */
 	uint64_t written;                      /* octo_sync.legs at its last write */
 	struct {
