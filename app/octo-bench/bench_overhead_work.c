@@ -16,13 +16,13 @@
 
 #include "bench_overhead.h"
 
-/* Polls in a row without a packet, and bursts without room, until it is a fault. */
+/* Calls in a row that received nothing, or tried to send the same burst, until it is a fault. */
 #define MAX_IDLE 100000
 
-/* Before that, sleeps in which the kernel can deliver by veth pairs, and polls after each. */
+/* Before that, sleeps in which the kernel can serve the veth pairs, and calls after each. */
 #define MAX_NAPS 20
 #define NAP_US 5000
-#define POLLS_OF_NAP 1000
+#define CALLS_OF_NAP 1000
 
 #define PREFETCH 3
 #define HOPS 256
@@ -44,11 +44,14 @@ struct loop {
 /* Where l3fwd keeps next hops: nobody goes anywhere else here. */
 static struct rte_ether_addr hops[HOPS];
 
-static __rte_noinline void
-nap(struct loop *l)
+/* A call achieved nothing. Before the last one sleep instead, while there are sleeps left. */
+static inline void
+count_idle(struct loop *l)
 {
+	if (likely(++l->idle < MAX_IDLE) || l->naps == MAX_NAPS)
+		return;
 	l->naps++;
-	l->idle -= POLLS_OF_NAP;
+	l->idle -= CALLS_OF_NAP;
 	rte_delay_us_sleep(NAP_US);
 }
 
@@ -59,8 +62,7 @@ receive(struct loop *l, struct rte_mbuf **pkts)
 	const uint16_t n = rte_eth_rx_burst(l->port[i], l->queue[i], pkts, l->burst);
 
 	if (unlikely(n == 0)) {
-		if (unlikely(++l->idle == MAX_IDLE && l->naps < MAX_NAPS))
-			nap(l);
+		count_idle(l);
 		return 0;
 	}
 	l->idle = 0;
@@ -69,19 +71,29 @@ receive(struct loop *l, struct rte_mbuf **pkts)
 	return n;
 }
 
-/* All of them; what is refused for long is dropped, and missing. */
+/* What is refused for long is dropped, and missing. */
+static __rte_noinline uint16_t
+transmit_rest(struct loop *l, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t sent = 0;
+
+	for (l->idle = 0; sent < n && l->idle < MAX_IDLE; count_idle(l))
+		sent += rte_eth_tx_burst(l->port[0], 0, pkts + sent, n - sent);
+	if (sent == n)
+		l->idle = 0;
+	else
+		rte_pktmbuf_free_bulk(pkts + sent, n - sent);
+	return sent;
+}
+
 static inline void
 transmit(struct loop *l, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint16_t sent = rte_eth_tx_burst(l->port[0], 0, pkts, n);
 
-	for (unsigned int i = 0; unlikely(sent < n) && i < MAX_IDLE; i++)
-		sent += rte_eth_tx_burst(l->port[0], 0, pkts + sent, n - sent);
+	if (unlikely(sent < n))
+		sent += transmit_rest(l, pkts + sent, n - sent);
 	l->sent += sent;
-	if (unlikely(sent < n)) {
-		rte_pktmbuf_free_bulk(pkts + sent, n - sent);
-		l->idle = MAX_IDLE;
-	}
 }
 
 static void
