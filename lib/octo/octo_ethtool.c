@@ -224,7 +224,8 @@ octo_ethtool_rule_refusal(int code)
 	switch (code) {
 	case EPERM:
 	case EACCES:
-		return "the kernel takes ntuple rules only from a process with CAP_NET_ADMIN" BY_AGENT;
+		return "the kernel takes ntuple rules only from a process with "
+		       "CAP_NET_ADMIN" BY_AGENT;
 	case ENOSPC:
 		return "the kernel's table of ntuple rules is full";
 	case EOPNOTSUPP:

@@ -129,8 +129,8 @@ take_out(void *ctx, void *rule, struct octo_tuple *tuple)
 
 /* Remove the rule of a direction that does not come. An agent's counts may be old ones. */
 static void
-part(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits, struct rte_flow *twin,
-     uint64_t twin_hits)
+part_pair(struct octo_dev *octo, struct rte_flow *rule, uint64_t hits, struct rte_flow *twin,
+	  uint64_t twin_hits)
 {
 	if (octo->agent != NULL || hits + twin_hits < ONE_WAY_HITS)
 		return;
@@ -169,7 +169,7 @@ read_hits(void *ctx, void *rule, uint64_t *hits)
 	if (twin == NULL || !octo_rule_hits_locked(ctx, twin, OCTO_NO_PF, &others))
 		return true;
 	*hits += others;
-	part(ctx, rule, own, twin, others);
+	part_pair(ctx, rule, own, twin, others);
 	return true;
 }
 
