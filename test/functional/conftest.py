@@ -16,9 +16,6 @@ from octotest.thin import MARK, thin_out  # noqa: E402
 
 NIC_MAC = {1: "02:0c:70:00:00:01", 2: "02:0c:70:00:00:02"}
 
-
-STARVED: List[str] = []  # threads that got no CPU while a test failed
-
 # Of programs that look for free hugepages themselves: those are another test's.
 os.environ.setdefault("OCTO_NO_HUGE", "1")
 
@@ -63,20 +60,30 @@ def pytest_runtest_makereport():
     report = outcome.get_result()
     if report.failed and process.STARTED:
         report.sections.append(("processes", process.report()))
-        for child in process.STARTED:  # shared ones start afresh
-            child.kill()
-        STARVED.extend(child.starved for child in process.STARTED if child.starved)
+        _kill_all()  # shared ones start afresh
+
+
+def _kill_all() -> None:
+    for child in process.STARTED:
+        child.kill()
+    process.STARVED.extend(child.starved for child in process.STARTED if child.starved)
+
+
+def pytest_keyboard_interrupt() -> None:
+    """Who waits for too long is interrupted: show what for."""
+    print(f"\n{process.report()}")
+    _kill_all()
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """A thread that gets no CPU is none of the tests' faults."""
-    for why in STARVED:
+    for why in process.STARVED:
         terminalreporter.write_line(env.BROKEN + why)
 
 
 def pytest_sessionfinish(session) -> None:
     """Tell who runs the tests: devtools/run-tests.py starts them again."""
-    if STARVED:
+    if process.STARVED:
         session.exitstatus = env.MACHINE_BROKE
 
 

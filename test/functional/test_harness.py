@@ -57,6 +57,31 @@ def test_what_is_no_prompt_yet(text):
     assert not re.search(testpmd.PROMPT_OR_REST, text)
 
 
+# Prints its first prompt after a command letter by letter, with a log line after each.
+BROKEN_UP = """\
+#!/usr/bin/python3
+import sys
+print("testpmd> ", end="", flush=True)
+for number, line in enumerate(sys.stdin):
+    if line == "quit\\n":
+        break
+    print(f"{line}answer {number}")
+    print("\\nlog\\n".join("testpmd> ") if number == 0 else "testpmd> ", end="", flush=True)
+"""
+
+
+def test_a_command_is_answered_without_a_prompt(monkeypatch, tmp_path):
+    """The next one, too, gets its own answer."""
+    monkeypatch.setattr(testpmd, "ASIDE", 0.1)
+    program = tmp_path / "testpmd"
+    program.write_text(BROKEN_UP)
+    program.chmod(0o755)
+    with Testpmd(plugins=False, binary=str(program)) as pmd:
+        assert "answer 0\n" in pmd.cmd("first")
+        assert pmd.cmd("second").endswith("answer 2\n")
+        assert pmd.cmd("third").endswith("answer 3\n")
+
+
 def _shown(**acked: int) -> str:
     """As `ss -Htni` has it; what was never acknowledged is left out there."""
     return "".join(f"ESTAB 0      0      10.1.0.2:{port[1:]} 10.2.0.2:5201\n"

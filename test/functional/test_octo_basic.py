@@ -730,11 +730,11 @@ def test_last_pf_removed_removes_the_port():
                   "device detach net_mpsim0"])
         pmd.wait_until("told", lambda: "device removal event" in
                        _after_start(pmd, view.port))
-        pmd.wait_until("removed by testpmd", lambda: [
-            p.name for p in pmd.ports()] == ["net_null0"])
         # it forwards again then: must it end meanwhile, it frees what it forwards with
         pmd.wait_until("testpmd goes on", lambda: pmd.text.count(
             "packet forwarding - ports=") > starts)
+        pmd.wait_until("removed by testpmd", lambda: [
+            p.name for p in pmd.ports()] == ["net_null0"])
         null = pmd.port("net_null0")
         before = _received(pmd, null)
         # both: who is told to stop before he was started goes on for ever

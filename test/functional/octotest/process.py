@@ -18,6 +18,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # All processes of the running test, for failure reports.
 STARTED: List["Process"] = []
+# Threads that got no CPU while a test failed.
+STARVED: List[str] = []
 
 
 class ProcessError(AssertionError):

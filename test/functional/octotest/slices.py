@@ -6,13 +6,16 @@ first PF instead of all PFs.
 """
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Sequence, Tuple
 
 import pytest
 
-from . import vdevs
+from . import env, process, vdevs
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -92,22 +95,37 @@ NOT_HERE = ("is of another DPDK", "the aggregated ports API came with DPDK 23.03
             "testpmd cannot update rules before 24.03")
 
 
+LIMIT = 600  # seconds, a multiple of what any of these files takes
+
+
 def run(file: str, left_out: dict) -> None:
     """Let the tests of a file that are not left out run over slices: all pass."""
     if vdevs.SLICED:
         pytest.skip("the tests are over slices already")
     words = [word for group in left_out.values() for word in group]
     chosen = ["-k", f"not ({' or '.join(words)})"] if words else []
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-         *chosen, TESTS / file],
-        env={**os.environ, "OCTO_TEST_SLICES": "1"}, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, check=False, timeout=600)
-    print(done.stdout)
+    status, said = _outcome([sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider",
+                             *chosen, TESTS / file])
+    print(said)
     # as it does over PFs
-    if done.returncode == 0 and " passed" not in done.stdout:
+    if status == 0 and " passed" not in said:
         for why in NOT_HERE:
-            if why in done.stdout:
+            if why in said:
                 pytest.skip(f"{file}: {why}")
-    assert done.returncode == 0 and " passed" in done.stdout
+    if status == env.MACHINE_BROKE:
+        process.STARVED += re.findall(f"{env.BROKEN}(.*)", said)
+    assert status == 0 and " passed" in said
+
+
+def _outcome(argv: Sequence) -> Tuple[int, str]:
+    """Status and output. What takes too long is interrupted, and tells what it waits for."""
+    with subprocess.Popen(argv, env={**os.environ, "OCTO_TEST_SLICES": "1"}, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as child:
+        try:
+            said, _ = child.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+            said, _ = child.communicate()
+            child.returncode = child.returncode or 1
+        return child.returncode, said

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An interactive testpmd and readers of what it shows."""
 
+import itertools
 import re
 import time
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
@@ -13,6 +14,7 @@ PROMPT = "testpmd> "
 # Another thread's log may break it up: before its last blank, which then is at the start of a
 # line, or so that the rest is there.
 PROMPT_OR_REST = r"testpmd>(?:\s|(?=[A-Z]+: |Logical Core ))|\n(?:estpmd|stpmd|tpmd|pmd|md|d)?> "
+ASIDE = 2.0  # seconds without a prompt, after which a word of ours is looked for instead
 # Lcore 0 types, lcores 1 and 2 forward: CPU 0 is node 0, CPU 1 is node 1.
 LCORES = "0@0,1@0,2@1"
 
@@ -52,6 +54,7 @@ class Testpmd(Process):
                  file_prefix: Optional[str] = None) -> None:
         self.file_prefix = file_prefix or env.unique()
         self._telemetry: Optional[Telemetry] = None
+        self._words = itertools.count()
         memory_args = ["--no-huge", "-m", memory] if memory else []
         argv = [
             binary or env.find_binary("dpdk-testpmd"), *memory_args,
@@ -80,8 +83,23 @@ class Testpmd(Process):
         start = len(self.text)
         self.send(line)
         # Packets printed by lcores may break the echo up.
-        done = self.expect(PROMPT_OR_REST, start, timeout)
-        return self.text[start:done.start()].partition("\n")[2]
+        end = self._answered(start, timeout)
+        return self.text[start:end].partition("\n")[2]
+
+    def _answered(self, start: int, timeout: float) -> int:
+        """Where the answer ends. Lines of another thread may be between all letters of a prompt."""
+        try:
+            return self.expect(PROMPT_OR_REST, start, min(timeout, ASIDE)).start()
+        except ProcessError:
+            if not self.alive() or self.starved:
+                raise
+        # no command: it is echoed once all that came before has been answered
+        word = f"answered-{next(self._words)}"
+        self.send(word)
+        echo = self.expect(word, start, timeout)
+        self.expect(PROMPT_OR_REST, echo.end(), timeout)
+        late = re.search(PROMPT_OR_REST, self.text[start:echo.start()])
+        return start + late.start() if late else echo.start()
 
     def cmds(self, lines: Iterable[str]) -> str:
         """Run several commands."""
