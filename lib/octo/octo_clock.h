@@ -48,11 +48,18 @@ octo_deadline(uint64_t us)
 	return octo_now() + rte_get_timer_hz() * us / US_PER_S;
 }
 
+/** A time of octo_now() in milliseconds. */
+static inline uint64_t
+octo_ms_of(uint64_t cycles)
+{
+	return cycles / (rte_get_timer_hz() / MS_PER_S);
+}
+
 /** octo_now() in milliseconds. */
 static inline uint64_t
 octo_now_ms(void)
 {
-	return octo_now() / (rte_get_timer_hz() / MS_PER_S);
+	return octo_ms_of(octo_now());
 }
 
 /**

@@ -7,13 +7,13 @@
 /*
  * The gap between samples is random: with every eighth stray, flows that arrive in a fixed
  * rhythm might never be sampled. A linear congruential generator, whose high bits are good
- * enough.
+ * enough; they decide, and nothing is divided.
  */
 static uint32_t
 next_random(struct octo_sampler *s, uint32_t below)
 {
 	s->random = s->random * 1664525 + 1013904223;
-	return (s->random >> 16) % below;
+	return (uint32_t)((uint64_t)s->random * below >> 32);
 }
 
 static void

@@ -27,7 +27,8 @@
 /** A sampled stray. */
 struct octo_sample {
 	struct octo_tuple tuple;
-	uint64_t when;    /**< ms, after its ring was polled: it may wait for long to be read */
+	uint64_t cycles;  /**< octo_now() after its ring was polled; it may be read much later */
+	uint64_t when;    /**< the same in ms, set by its reader */
 	uint32_t turn;    /**< turn of the leg, see octo_sampler_polled() */
 	uint32_t packets; /**< strays that it stands for */
 	uint16_t queue;   /**< that received it */
@@ -81,19 +82,24 @@ struct octo_sample_ring {
 	struct octo_sample sample[OCTO_SAMPLE_ROOM];
 };
 
-/** Add a sample. @return false if there is no room: the sample is dropped. */
-static inline bool
-octo_sample_push(struct octo_sample_ring *r, const struct octo_sample *s)
+/** Where the next sample goes, which octo_sample_push() adds; NULL if there is no room. */
+static inline struct octo_sample *
+octo_sample_next(struct octo_sample_ring *r)
 {
 	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
 	/* pairs with the release in octo_sample_pop(): the slot has been read */
 	const uint32_t tail = rte_atomic_load_explicit(&r->tail, rte_memory_order_acquire);
 
-	if (unlikely(head - tail >= OCTO_SAMPLE_ROOM))
-		return false;
-	r->sample[head % OCTO_SAMPLE_ROOM] = *s;
+	return likely(head - tail < OCTO_SAMPLE_ROOM) ? &r->sample[head % OCTO_SAMPLE_ROOM] : NULL;
+}
+
+/** Add the sample that was written to octo_sample_next(). */
+static inline void
+octo_sample_push(struct octo_sample_ring *r)
+{
+	const uint32_t head = rte_atomic_load_explicit(&r->head, rte_memory_order_relaxed);
+
 	rte_atomic_store_explicit(&r->head, head + 1, rte_memory_order_release);
-	return true;
 }
 
 /** Take the oldest sample. @return false if there is none. */

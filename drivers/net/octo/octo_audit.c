@@ -230,6 +230,7 @@ drain(struct octo_dev *octo, struct octo_rxq *q, uint64_t end)
 
 	/* bounded: the poller may produce samples as fast as they are read */
 	while (n < OCTO_SAMPLE_ROOM && octo_now() < end && octo_sample_pop(&q->samples, &s)) {
+		s.when = octo_ms_of(s.cycles);
 		heed(octo, &s);
 		n++;
 	}

@@ -46,19 +46,20 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 	const uint32_t every = rte_atomic_load_explicit(&q->octo->sample_every,
 							rte_memory_order_relaxed);
 	const int i = octo_sampler_polled(&q->sampler, leg, nb, q->sifted, q->nb_desc, every);
-	struct octo_sample s = {
-		.turn = q->sampler.leg[leg].turn,
-		.packets = q->sampler.since,
-		.queue = q->queue_id,
-		.pf = leg,
-	};
+	struct octo_sample *s;
 
 	if (i < 0)
 		return;
-	s.when = octo_now_ms();
-	if (read_tuple(q, pkts[i], &s.tuple)) {
-		if (!octo_sample_push(&q->samples, &s))
-			return;
+	s = octo_sample_next(&q->samples);
+	if (s == NULL)
+		return;
+	if (read_tuple(q, pkts[i], &s->tuple)) {
+		s->cycles = octo_now();
+		s->turn = q->sampler.leg[leg].turn;
+		s->packets = q->sampler.since;
+		s->queue = q->queue_id;
+		s->pf = leg;
+		octo_sample_push(&q->samples);
 		q->sampled++;
 	}
 	/* strays that a packet without a 5-tuple stands for are none of the next flow */
