@@ -122,7 +122,7 @@ is_tag(uint16_t type)
 	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;
 }
 
-bool
+__rte_hot bool
 octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struct octo_tuple *t)
 {
 	struct cursor c = {.at = data, .left = avail, .unseen = frame_len - avail};
@@ -147,7 +147,7 @@ octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struc
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_packet_tuple)
-bool
+__rte_hot bool
 octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t)
 {
 	const uint32_t avail = RTE_MIN(m->pkt_len, (uint32_t)OCTO_PACKET_HDR_MAX);

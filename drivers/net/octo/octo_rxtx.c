@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The data path, Rx: no lock, no allocation, no log, no rte_flow call. */
+/*
+ * The data path, Rx: no lock, no allocation, no log, no rte_flow call. What each burst may run is
+ * __rte_hot, and so lies together: with the code of the PF's driver and of the application it has
+ * to fit into the instruction cache.
+ */
 
 #include "octo_clock.h"
 #include "octo_mbufs.h"
@@ -66,7 +70,7 @@ sample_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf *const *pkts, uint
 	q->sampler.since = 0;
 }
 
-static uint16_t
+static __rte_hot uint16_t
 poll_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const uint16_t got = poll_leg(q, leg, pkts, nb, &q->stray_count);
@@ -78,7 +82,7 @@ poll_stray(struct octo_rxq *q, uint8_t leg, struct rte_mbuf **pkts, uint16_t nb)
 }
 
 /* Poll the stray legs that are due; together they get a quarter of the burst. */
-static __rte_noinline uint16_t
+static __rte_hot __rte_noinline uint16_t
 poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const uint16_t quota = octo_stray_quota(nb);
@@ -100,7 +104,7 @@ poll_strays(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_
 }
 
 /* Fill the rest of a burst from strays: the quota only protects a busy home leg. */
-static __rte_noinline uint16_t
+static __rte_hot __rte_noinline uint16_t
 poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, uint16_t nb)
 {
 	uint16_t got = 0;
@@ -115,7 +119,7 @@ poll_strays_again(struct octo_rxq *q, uint32_t strays, struct rte_mbuf **pkts, u
  * The burst is empty: poll one idle leg more. A poller that sleeps when it gets nothing
  * would otherwise find a packet in an idle leg only after many sleeps.
  */
-static __rte_noinline uint16_t
+static __rte_hot __rte_noinline uint16_t
 poll_idle_stray(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 {
 	/* pairs with the release in octo_topo_publish_live() */
@@ -309,7 +313,7 @@ poll_unsettled(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint1
 }
 
 /* poll_unsettled(), and leave the epoch. */
-static __rte_noinline uint16_t
+static __rte_hot __rte_noinline uint16_t
 poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
 {
 	const uint16_t got = poll_unsettled(q, epoch, pkts, nb);
@@ -327,7 +331,7 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 }
 
 /* The home leg returned nothing: poll an idle stray leg. */
-static __rte_noinline uint16_t
+static __rte_hot __rte_noinline uint16_t
 poll_another(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
 {
 	uint16_t got;
@@ -351,7 +355,7 @@ is_settled(const struct octo_rxq *q, uint32_t epoch)
 	return octo_call_holds(&q->call, live, epoch) && !(fence & OCTO_GATE_OPEN);
 }
 
-uint16_t
+__rte_hot uint16_t
 octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_rxq *q = rxq;

@@ -5,7 +5,7 @@
 #include "octo_private.h"
 #include "octo_thread.h"
 
-uint16_t
+__rte_hot uint16_t
 octo_tx_burst(void *txq, struct rte_mbuf **pkts, uint16_t nb)
 {
 	struct octo_txq *q = txq;
