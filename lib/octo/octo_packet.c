@@ -147,7 +147,7 @@ octo_packet_parse(const uint8_t *data, uint32_t avail, uint32_t frame_len, struc
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_packet_tuple)
-__rte_hot bool
+bool
 octo_packet_tuple(const struct rte_mbuf *m, struct octo_tuple *t)
 {
 	const uint32_t avail = RTE_MIN(m->pkt_len, (uint32_t)OCTO_PACKET_HDR_MAX);

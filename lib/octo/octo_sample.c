@@ -27,7 +27,7 @@ count_turn(struct octo_sampler_leg *leg, uint16_t got, uint16_t ring)
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_sampler_polled)
-__rte_hot int
+int
 octo_sampler_polled(struct octo_sampler *s, uint8_t leg, uint16_t got, uint16_t copies,
 		    uint16_t ring, uint32_t every)
 {

@@ -125,7 +125,7 @@ def test_library_exports_what_it_tags(name, program):
     root = Path(env.IN_TREE) if env.IN_TREE else env.BUILD
     out = symbol_table(program, root / f"lib/librte_{name}.a")
     tagged = {symbol: section for section, symbol in re.findall(
-        r" g +F +(\.text\.\S+)\s.*\b(\w+)$", out, re.MULTILINE)}
+        r" g +F +(\.text\.(?:experimental|internal))\s.*\b(\w+)$", out, re.MULTILINE)}
     data = set(re.findall(r" g +O +\S+\s.*\b(\w+)$", out, re.MULTILINE))
     assert tagged == {symbol: tag for symbol, tag in exports(name).items() if symbol not in data}
 
