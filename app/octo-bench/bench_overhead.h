@@ -100,7 +100,8 @@ struct overhead_stage {
 	unsigned int number; /**< of the stage, in names: not every driver leaves none behind */
 	unsigned int nb;
 	struct overhead_contender contender[OVERHEAD_MAX_CONTENDERS];
-	int generator; /**< socket, -1: none */
+	int generator;      /**< socket, -1: none */
+	bool lacks_buffers; /**< a PF does: nothing is measured */
 };
 
 /** PFs whose packets the contender receives: slices count as well. */
