@@ -132,9 +132,9 @@ judge_tier(struct overhead_contender *c, const struct overhead_turn *t)
 }
 
 /*
- * All packets of the trial are fewer than the buffers in a port's fill ring, net_af_xdp's. When it
- * misses some it has started with fewer buffers, which no port above it can mend. A PF of
- * net_bonding may not be in use, and miss them for that.
+ * A port of net_af_xdp that misses packets of the trial: they are fewer than the buffers that its
+ * fill ring should have, so that it would take all of them even if nobody polled it. No port above
+ * it can mend that. net_bonding is not asked: below its mode 802.3ad the PF misses them each time.
  */
 static bool
 lacks_buffers(const struct overhead_stage *s, const struct overhead_contender *c)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The data path, Rx: no lock, no allocation, no log, no rte_flow call. What each burst may run is
- * __rte_hot, and so lies together: with the code of the PF's driver and of the application it has
- * to fit into the instruction cache.
+ * The data path, Rx: no lock, no allocation, no log, no rte_flow call. What octo_rx_burst() runs is
+ * __rte_hot, and so lies together: it shares the instruction cache with the PF's driver and the
+ * application.
  */
 
 #include "octo_clock.h"
