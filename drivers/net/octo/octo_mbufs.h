@@ -21,9 +21,10 @@ static inline uint64_t
 octo_mbufs_adopt(struct rte_mbuf *const *pkts, uint16_t nb, uint16_t port)
 {
 	struct rte_mbuf *const *const end = pkts + nb;
+	struct rte_mbuf *const *const last = pkts + (nb & ~(OCTO_MBUFS_STEP - 1));
 	uint64_t bytes = 0;
 
-	for (; end - pkts >= OCTO_MBUFS_STEP; pkts += OCTO_MBUFS_STEP) {
+	for (; pkts != last; pkts += OCTO_MBUFS_STEP) {
 		/* each pointer is read once: to the compiler the stores to port may alias pkts */
 		struct rte_mbuf *const a = pkts[0], *const b = pkts[1];
 		struct rte_mbuf *const c = pkts[2], *const d = pkts[3];
@@ -34,7 +35,7 @@ octo_mbufs_adopt(struct rte_mbuf *const *pkts, uint16_t nb, uint16_t port)
 		d->port = port;
 		bytes += a->pkt_len + b->pkt_len + c->pkt_len + d->pkt_len;
 	}
-	for (; pkts < end; pkts++) {
+	for (; pkts != end; pkts++) {
 		pkts[0]->port = port;
 		bytes += pkts[0]->pkt_len;
 	}
