@@ -332,11 +332,11 @@ poll_the_long_way(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, ui
 
 /* The home leg returned nothing: poll an idle stray leg. */
 static __rte_hot __rte_noinline uint16_t
-poll_another(struct octo_rxq *q, uint32_t epoch, struct rte_mbuf **pkts, uint16_t nb)
+poll_another(struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb)
 {
 	uint16_t got;
 
-	count_bursts(q, epoch);
+	count_bursts(q, octo_epoch_now(&q->epoch));
 	got = poll_idle_stray(q, pkts, nb);
 	if (got > 0)
 		octo_call_forget(&q->call);
@@ -367,7 +367,7 @@ octo_rx_burst(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	got = rte_eth_rx_burst(q->call.leg.port, q->call.leg.queue, pkts, nb);
 	adopt(q, pkts, got, &q->home_count);
 	if (unlikely(got == 0))
-		got = poll_another(q, epoch, pkts, nb);
+		got = poll_another(q, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return got;
 }
@@ -386,7 +386,7 @@ octo_rx_burst_mac(void *rxq, struct rte_mbuf **pkts, uint16_t nb)
 	home = rte_atomic_load_explicit(&q->home, rte_memory_order_relaxed);
 	got = poll_leg(q, home, pkts, nb, &q->home_count);
 	if (unlikely(got == 0))
-		got = poll_another(q, epoch, pkts, nb);
+		got = poll_another(q, pkts, nb);
 	octo_epoch_leave(&q->epoch);
 	return got;
 }
