@@ -10,6 +10,7 @@
 
 #include "octo_port.h"
 #include "octo_port_fault.h"
+#include "octo_private.h"
 #include "mpsim_control.h"
 
 #define FLOW 7
@@ -297,6 +298,33 @@ test_one_after_the_other(void **state)
 	assert_int_equal(flow.overtaken, 0);
 }
 
+/* A PF that goes is shut before its loss is heard: then none is usable, and none is wanted. */
+static void
+test_none_is_left_until_a_loss_is_heard(void **state)
+{
+	struct octo_dev *octo;
+
+	(void)state;
+	set_out(&put_back);
+	octo = octo_of(&rte_eth_devices[flow.port]);
+	travel_by(0);
+	octo_port_remove_pf(1);
+	octo_port_await(octo_port_xstat(flow.port, "default_pf_rules") == 1);
+	assert_int_equal(rest(), 0);
+	octo_lock(octo);
+	octo_users_shut(&octo->port[0]);
+	octo_topo_update(octo);
+	assert_int_equal(octo->plan.usable, 0);
+	octo_failover_sync_locked(octo);
+	assert_false(octo_default_pf_is_due_locked(octo));
+	octo_users_open(&octo->port[0]);
+	octo_topo_update(octo);
+	octo_unlock(octo);
+	travel_by(0);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules"), 1);
+	assert_int_equal(octo_port_xstat(flow.port, "default_pf_rules_refused"), 0);
+}
+
 /* No PF is of more use than another. */
 static void
 test_all_links_are_lost(void **state)
@@ -434,6 +462,7 @@ main(void)
 		octo_port_test(test_one_that_recovers_is_passed_by),
 		octo_port_test(test_one_that_is_put_back_costs_nothing),
 		octo_port_test(test_one_after_the_other),
+		octo_port_test(test_none_is_left_until_a_loss_is_heard),
 		octo_port_test(test_all_links_are_lost),
 		octo_port_test(test_a_full_switch_is_tried_again),
 		octo_port_test(test_a_switch_without_such_rules),

@@ -72,17 +72,19 @@ is_urgent(const struct octo_dev *octo, uint32_t useless)
 	return false;
 }
 
-/* The current target is kept as long as it is usable. */
+/*
+ * The current target is kept as long as it is usable. OCTO_NO_PF: none is usable, as the last PF is
+ * shut, and its loss not heard yet.
+ */
 static uint8_t
 wanted_pf(const struct octo_dev *octo)
 {
 	const struct octo_default_pf *d = &octo->default_pf;
 	const uint32_t usable = octo->plan.usable;
 
-	return octo_pf_way_leads_to(octo, &d->rule, d->rule.pf) &&
-			       (usable & RTE_BIT32(d->rule.pf)) ?
-		       d->rule.pf :
-		       (uint8_t)__builtin_ctz(usable);
+	if (octo_pf_way_leads_to(octo, &d->rule, d->rule.pf) && (usable & RTE_BIT32(d->rule.pf)))
+		return d->rule.pf;
+	return usable != 0 ? (uint8_t)__builtin_ctz(usable) : OCTO_NO_PF;
 }
 
 /* Must the caller wait until this leg, or with OCTO_NO_PF any leg, can be held? */
@@ -172,8 +174,8 @@ octo_default_pf_follow_locked(struct octo_dev *octo, bool flows_go)
 		return;
 	}
 	pf = wanted_pf(octo);
-	if (!octo_pf_way_leads_to(octo, &d->rule, pf) && octo_now() >= d->retry_at &&
-	    !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
+	if (pf != OCTO_NO_PF && !octo_pf_way_leads_to(octo, &d->rule, pf) &&
+	    octo_now() >= d->retry_at && !must_wait(octo, pf, urgent ? HURRY_MS : PATIENCE_MS))
 		begin(octo, pf);
 }
 
@@ -191,8 +193,9 @@ bool
 octo_default_pf_is_due_locked(const struct octo_dev *octo)
 {
 	const struct octo_default_pf *d = &octo->default_pf;
+	const uint8_t pf = wanted_pf(octo);
 
-	return d->on && !d->logged && !octo_pf_way_leads_to(octo, &d->rule, wanted_pf(octo));
+	return d->on && !d->logged && pf != OCTO_NO_PF && !octo_pf_way_leads_to(octo, &d->rule, pf);
 }
 
 void
