@@ -16,8 +16,8 @@
 static inline void
 adopt(const struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb, struct octo_rx_count *count)
 {
-	count->bytes += octo_mbufs_adopt(pkts, nb, q->port_id);
 	count->packets += nb;
+	count->bytes += octo_mbufs_adopt(pkts, nb, q->port_id);
 }
 
 /* Returns the packets less copies: with q->sifted these are all that the leg returned. */
