@@ -554,7 +554,7 @@ agent_rules_create(const struct agent_rules_config *config, struct agent_rules *
 		return ret;
 	rules = calloc(1, sizeof(*rules));
 	if (rules != NULL)
-		rules->table = octo_table_create("agent_rules", SOCKET_ID_ANY);
+		rules->table = octo_table_create("agent_rules");
 	if (rules == NULL || rules->table == NULL) {
 		free(rules);
 		snprintf(why, AGENT_WHY_MAX, "no memory for the rules");

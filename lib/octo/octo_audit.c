@@ -10,16 +10,9 @@
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_start)
 void
-octo_observed_start(struct octo_observed *e, uint64_t now)
+octo_observed_start(struct octo_observed *e, uint64_t now, bool moved)
 {
-	*e = (struct octo_observed){.installed = now};
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_observed_move)
-void
-octo_observed_move(struct octo_observed *e, uint64_t now)
-{
-	*e = (struct octo_observed){.installed = now, .hits_unknown = true};
+	*e = (struct octo_observed){.installed = now, .hits_unknown = moved};
 }
 
 static bool

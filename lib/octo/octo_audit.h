@@ -51,13 +51,9 @@ struct octo_observed {
 	uint8_t wrong_queue; /**< proofs in a row */
 };
 
-/** The rule is new. */
+/** The rule is new, or (moved) leads elsewhere from now on: discard earlier observations. */
 __rte_internal
-void octo_observed_start(struct octo_observed *e, uint64_t now);
-
-/** The rule leads elsewhere from now on: discard earlier observations. */
-__rte_internal
-void octo_observed_move(struct octo_observed *e, uint64_t now);
+void octo_observed_start(struct octo_observed *e, uint64_t now, bool moved);
 
 /**
  * A packet of the rule strayed.

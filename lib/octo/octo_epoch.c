@@ -40,12 +40,6 @@ flush_store_buffers(void)
 		octo_wait_us(NO_MEMBARRIER_WAIT_US);
 }
 
-static bool
-has_left(struct octo_epoch *e, uint32_t seen)
-{
-	return rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) != seen;
-}
-
 /* Saturates: callers may pass any large number for an infinite time. */
 static uint64_t
 us_to_cycles(uint64_t us)
@@ -73,7 +67,7 @@ leaves(struct octo_epoch *e, uint64_t start, uint64_t patience)
 
 	if ((seen & 1) == 0)
 		return true;
-	while (!has_left(e, seen)) {
+	while (rte_atomic_load_explicit(&e->value, rte_memory_order_acquire) == seen) {
 		const uint64_t waited = elapsed(start);
 
 		if (waited > patience)

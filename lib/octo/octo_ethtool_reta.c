@@ -34,6 +34,7 @@ read_rss(struct octo_ethtool *et, struct ethtool_rxfh **answer)
 		return ret;
 	}
 	et->xfrm = octo_ethtool_xfrm(rxfh);
+	et->reta_size = rxfh->indir_size;
 	*answer = rxfh;
 	return 0;
 }
@@ -60,7 +61,6 @@ octo_ethtool_reta_find(struct octo_ethtool *et)
 	et->reta_refused = -read_rss(et, &rxfh);
 	if (et->reta_refused != 0)
 		return;
-	et->reta_size = rxfh->indir_size;
 	if (rxfh->hfunc == TOEPLITZ && rxfh->key_size <= sizeof(et->key)) {
 		et->key_size = rxfh->key_size;
 		memcpy(et->key, &rxfh->rss_config[rxfh->indir_size], rxfh->key_size);
@@ -78,7 +78,6 @@ octo_ethtool_get_reta(struct octo_ethtool *et, uint32_t *reta)
 
 	if (ret != 0)
 		return ret;
-	et->reta_size = rxfh->indir_size;
 	memcpy(reta, rxfh->rss_config, rxfh->indir_size * sizeof(reta[0]));
 	free(rxfh);
 	return 0;
@@ -224,7 +223,6 @@ octo_ethtool_reta_give_back(struct octo_ethtool *et)
 		return 0;
 	if (ret != 0)
 		return ret;
-	et->reta_size = rxfh->indir_size;
 	/* somebody who has set another one wants that */
 	if (is_ours(r, rxfh, 0) || is_ours(r, rxfh, 1))
 		ret = write_before(et);

@@ -61,8 +61,7 @@ struct octo_learn {
 	struct octo_learn_conf conf;
 	const struct octo_learn_ops *ops;
 	void *ctx;
-	struct octo_learned *current; /* being installed */
-	uint32_t limit;               /* rules that fit, as far as is known */
+	uint32_t limit;  /* rules that fit, as far as is known */
 	uint32_t pause;  /* ms; from the last failure to `retry`, doubled by the next */
 	uint64_t retry;  /* ms; when more rules than `limit` are tried again */
 	bool broken;     /* no rule could be installed: none is tried before `retry` */
@@ -221,9 +220,7 @@ install(struct octo_learn *l, const struct octo_tuple *tuple, uint16_t queue,
 
 	if (f != NULL) {
 		*f = *what;
-		l->current = f;
-		ret = l->ops->install(l->ctx, tuple, queue, &f->rule);
-		l->current = NULL;
+		ret = l->ops->install(l->ctx, tuple, queue, f, &f->rule);
 	}
 	if (ret != 0) {
 		free(f);
@@ -468,13 +465,6 @@ octo_learn_least(const struct octo_learn *l)
 	const struct octo_learned *f = least(l);
 
 	return f != NULL ? f->rule : NULL;
-}
-
-RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_current)
-struct octo_learned *
-octo_learn_current(struct octo_learn *l)
-{
-	return l->current;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_learn_replace)

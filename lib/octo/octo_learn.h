@@ -20,17 +20,23 @@
  * under the control mutex; times are milliseconds of any monotonic clock.
  */
 
+/** A flow that has a rule. */
+struct octo_learned;
+
 /** Operations that apply its decisions. */
 struct octo_learn_ops {
 	/**
 	 * Install a rule.
 	 *
+	 * @param learned
+	 *   The handle to keep with the rule for octo_learn_forget().
 	 * @param rule
 	 *   Set to the argument of the other operations.
 	 * @return
 	 *   0, -ENOSPC if the NIC has no room for it, or another negative errno.
 	 */
-	int (*install)(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule);
+	int (*install)(void *ctx, const struct octo_tuple *tuple, uint16_t queue,
+		       struct octo_learned *learned, void **rule);
 	/** Remove the rule; cannot fail. *tuple is set to its flow. */
 	void (*remove)(void *ctx, void *rule, struct octo_tuple *tuple);
 	/**
@@ -59,8 +65,6 @@ struct octo_learn_stats {
 };
 
 struct octo_learn;
-/** A flow that has a rule. */
-struct octo_learned;
 
 /**
  * Create the state of a port's learning; ops and ctx must stay valid.
@@ -108,10 +112,6 @@ bool octo_learn_make_room(struct octo_learn *l, uint64_t now);
 /** Return the rule with the lowest flow rate, as of the last reads, or NULL if there is none. */
 __rte_internal
 void *octo_learn_least(const struct octo_learn *l);
-
-/** During install(): the handle to keep with the rule for octo_learn_forget(). */
-__rte_internal
-struct octo_learned *octo_learn_current(struct octo_learn *l);
 
 /** Another rule takes the place of the rule that install() returned: of two, one is left. */
 __rte_internal

@@ -21,13 +21,12 @@ struct octo_slab_chunk {
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_slab_init)
 void
-octo_slab_init(struct octo_slab *slab, const char *name, size_t size, int socket)
+octo_slab_init(struct octo_slab *slab, const char *name, size_t size)
 {
 	const uint32_t aligned = (uint32_t)RTE_ALIGN_CEIL(size, ALIGNMENT);
 
 	*slab = (struct octo_slab){
 		.name = name,
-		.socket = socket,
 		.size = aligned,
 		.per_chunk = RTE_MAX(1u, CHUNK_BYTES / aligned),
 	};
@@ -58,8 +57,7 @@ octo_slab_fini(struct octo_slab *slab)
 static int
 add_chunk(struct octo_slab *slab)
 {
-	struct octo_slab_chunk *chunk = rte_malloc_socket(slab->name, chunk_bytes(slab), 0,
-							  slab->socket);
+	struct octo_slab_chunk *chunk = rte_malloc(slab->name, chunk_bytes(slab), 0);
 
 	if (chunk == NULL)
 		return -1;

@@ -17,8 +17,7 @@
 struct octo_slab_chunk;
 
 struct octo_slab {
-	const char *name; /**< shown in dumps of the heap; not copied */
-	int socket;
+	const char *name;   /**< shown in dumps of the heap; not copied */
 	uint32_t size;      /**< of an object */
 	uint32_t per_chunk; /**< objects per chunk */
 	uint32_t nb_chunks;
@@ -35,7 +34,7 @@ struct octo_slab {
  *   Of an object; rounded up to a multiple of eight bytes, which is its alignment.
  */
 __rte_internal
-void octo_slab_init(struct octo_slab *slab, const char *name, size_t size, int socket);
+void octo_slab_init(struct octo_slab *slab, const char *name, size_t size);
 
 /** Free all memory, including objects that are allocated. */
 __rte_internal

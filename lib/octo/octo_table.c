@@ -29,26 +29,23 @@ struct octo_table {
 	uint32_t nb;           /* keys */
 	uint32_t touched;      /* entries that were ever used: the first ones */
 	uint32_t free;         /* chain of those that are free again */
-	int socket;
 	char name[17];
 };
 
 RTE_EXPORT_INTERNAL_SYMBOL(octo_table_create)
 struct octo_table *
-octo_table_create(const char *name, int socket)
+octo_table_create(const char *name)
 {
-	struct octo_table *t = rte_zmalloc_socket(name, sizeof(*t), 0, socket);
+	struct octo_table *t = rte_zmalloc(name, sizeof(*t), 0);
 
 	if (t != NULL)
-		t->entries = rte_calloc_socket(name, INITIAL_CAPACITY, sizeof(struct entry), 0,
-					       socket);
+		t->entries = rte_calloc(name, INITIAL_CAPACITY, sizeof(struct entry), 0);
 	if (t == NULL || t->entries == NULL) {
 		rte_free(t);
 		rte_errno = ENOMEM;
 		return NULL;
 	}
 	t->capacity = INITIAL_CAPACITY;
-	t->socket = socket;
 	rte_strscpy(t->name, name, sizeof(t->name));
 	return t;
 }
@@ -95,8 +92,8 @@ static int
 grow(struct octo_table *t)
 {
 	struct entry *old = t->entries;
-	struct entry *entries = rte_calloc_socket(t->name, 2 * (size_t)t->capacity,
-						  sizeof(struct entry), 0, t->socket);
+	struct entry *entries = rte_calloc(t->name, 2 * (size_t)t->capacity, sizeof(struct entry),
+					   0);
 
 	if (entries == NULL)
 		return -ENOMEM;

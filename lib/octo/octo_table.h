@@ -27,7 +27,7 @@ struct octo_table;
  *   The table, or NULL with rte_errno set.
  */
 __rte_internal
-struct octo_table *octo_table_create(const char *name, int socket);
+struct octo_table *octo_table_create(const char *name);
 
 /** Free the table, not what its values point to. NULL is ignored. */
 __rte_internal

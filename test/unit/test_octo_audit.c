@@ -24,7 +24,7 @@ new_rule(void **state)
 	RTE_SET_USED(state);
 	now = 5000;
 	turn = UINT32_MAX - 3; /* wraps in most tests */
-	octo_observed_start(&e, now);
+	octo_observed_start(&e, now, false);
 	now += OCTO_AUDIT_GRACE_MS;
 	return 0;
 }
@@ -144,11 +144,11 @@ static void
 test_samples_that_waited_do_not_count(void **state)
 {
 	RTE_SET_USED(state);
-	octo_observed_start(&e, now + 3600 * 1000);
+	octo_observed_start(&e, now + 3600 * 1000, false);
 	strays(&expected, QUEUE, OTHER_PF, 1000);
 	assert_status(OCTO_STATUS_UNPROVEN);
 	assert_false(e.has_bad);
-	octo_observed_move(&e, now + 3600 * 1000);
+	octo_observed_start(&e, now + 3600 * 1000, true);
 	strays(&expected, OTHER_QUEUE, PF, 1000);
 	assert_status(OCTO_STATUS_UNPROVEN);
 	now += 3600 * 1000 + OCTO_AUDIT_GRACE_MS;
@@ -189,14 +189,14 @@ test_a_rule_that_moves_starts_anew(void **state)
 	RTE_SET_USED(state);
 	for (int i = 0; i < 100; i++) {
 		strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS);
-		octo_observed_move(&e, now);
+		octo_observed_start(&e, now, true);
 		assert_status(OCTO_STATUS_UNPROVEN);
 		strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_GRACE_MS - 1);
 		now += OCTO_AUDIT_GRACE_MS;
 	}
 	strays(&expected, QUEUE, OTHER_PF, OCTO_AUDIT_PROOFS + 1);
 	assert_status(OCTO_STATUS_PF_IGNORED);
-	octo_observed_move(&e, now);
+	octo_observed_start(&e, now, true);
 	assert_status(OCTO_STATUS_UNPROVEN);
 }
 
@@ -205,7 +205,7 @@ test_hits_from_before_a_move_prove_nothing(void **state)
 {
 	RTE_SET_USED(state);
 	octo_observed_hits(&e, 10, 10, now);
-	octo_observed_move(&e, now);
+	octo_observed_start(&e, now, true);
 	octo_observed_hits(&e, 7, 17, now);
 	assert_status(OCTO_STATUS_UNPROVEN);
 	now += 2 * OCTO_AUDIT_QUIET_MS;
@@ -220,7 +220,7 @@ static void
 test_hits_after_a_reset(void **state)
 {
 	RTE_SET_USED(state);
-	octo_observed_move(&e, now);
+	octo_observed_start(&e, now, true);
 	octo_observed_hits(&e, 10, 10, now);
 	now += OCTO_AUDIT_QUIET_MS;
 	octo_observed_hits(&e, 0, 0, now);

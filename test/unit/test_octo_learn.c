@@ -39,7 +39,8 @@ static struct nic {
 } nic;
 
 static int
-install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
+install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, struct octo_learned *learned,
+	void **rule)
 {
 	struct flow *f;
 	uint32_t i;
@@ -56,7 +57,7 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 	f->has_rule = true;
 	f->hits = 0;
 	f->queue = queue;
-	f->learned = octo_learn_current(nic.learn);
+	f->learned = learned;
 	assert_non_null(f->learned);
 	nic.rules++;
 	*rule = f;

@@ -32,7 +32,7 @@ static int
 make_slab(void **state)
 {
 	(void)state;
-	octo_slab_init(&slab, "test", SIZE, SOCKET_ID_ANY);
+	octo_slab_init(&slab, "test", SIZE);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ test_an_object_larger_than_a_chunk(void **state)
 	uint8_t *object;
 
 	(void)state;
-	octo_slab_init(&slab, "large", 1u << 20, SOCKET_ID_ANY);
+	octo_slab_init(&slab, "large", 1u << 20);
 	object = octo_slab_get(&slab);
 	assert_non_null(object);
 	memset(object, 1, 1u << 20);
@@ -176,7 +176,7 @@ static void
 test_no_memory_is_said(void **state)
 {
 	(void)state;
-	octo_slab_init(&slab, "huge", 1ul << 31, SOCKET_ID_ANY);
+	octo_slab_init(&slab, "huge", 1ul << 31);
 	assert_null(octo_slab_get(&slab));
 	assert_int_equal(octo_slab_bytes(&slab), 0);
 }

@@ -60,7 +60,7 @@ remove_nth(struct octo_table *t, uint32_t i)
 static int
 make_table(void **state)
 {
-	*state = octo_table_create("test", SOCKET_ID_ANY);
+	*state = octo_table_create("test");
 	return *state == NULL;
 }
 
@@ -228,7 +228,7 @@ test_many(void **state)
 static void
 test_two_tables_are_apart(void **state)
 {
-	struct octo_table *other = octo_table_create("other", SOCKET_ID_ANY);
+	struct octo_table *other = octo_table_create("other");
 
 	assert_non_null(other);
 	fill(other, 5000);
@@ -241,7 +241,7 @@ test_two_tables_are_apart(void **state)
 static void
 test_longest_name_can_grow(void **state)
 {
-	struct octo_table *t = octo_table_create("0123456789abcdef", SOCKET_ID_ANY);
+	struct octo_table *t = octo_table_create("0123456789abcdef");
 
 	(void)state;
 	assert_non_null(t);
@@ -254,7 +254,7 @@ test_free_returns_all_memory(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 100; i++) {
-		struct octo_table *t = octo_table_create("again", SOCKET_ID_ANY);
+		struct octo_table *t = octo_table_create("again");
 
 		assert_non_null(t);
 		fill(t, 5000);
@@ -283,7 +283,7 @@ test_bytes_are_those_of_the_heap(void **state)
 	(void)state;
 	for (size_t s = 0; s < RTE_DIM(sizes); s++) {
 		const size_t before = heap_bytes();
-		struct octo_table *t = octo_table_create("bytes", SOCKET_ID_ANY);
+		struct octo_table *t = octo_table_create("bytes");
 		size_t taken, told;
 
 		assert_non_null(t);

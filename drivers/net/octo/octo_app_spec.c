@@ -59,15 +59,13 @@ octo_app_spec_drop(struct octo_app_spec *app_spec)
 	*app_spec = (struct octo_app_spec){0};
 }
 
-/* Find the configuration of the first action of a type; it may be NULL even if *found. */
-const void *
-octo_app_spec_find(const struct rte_flow_action *actions, enum rte_flow_action_type type,
-		   bool *found)
+/* The first action of a type, or NULL. */
+const struct rte_flow_action *
+octo_app_spec_find(const struct rte_flow_action *actions, enum rte_flow_action_type type)
 {
 	while (actions->type != RTE_FLOW_ACTION_TYPE_END && actions->type != type)
 		actions++;
-	*found = actions->type == type;
-	return *found ? actions->conf : NULL;
+	return actions->type == type ? actions : NULL;
 }
 
 /* The queues that an action names. Returns their number, 0 if there are none. */
@@ -89,29 +87,12 @@ queues_of(const struct rte_flow_action *action, const uint16_t **queues)
 	return rss->queue_num;
 }
 
-/* The highest queue that an action of the list, or one nested in it, names; -1 if none. */
-int
-octo_app_spec_max_queue(const struct rte_flow_action actions[])
-{
-	const struct rte_flow_action *action;
-	const uint16_t *queues = NULL;
-	int highest = -1;
-
-	OCTO_SPEC_FOREACH(action, actions) {
-		const uint32_t nb = queues_of(action, &queues);
-
-		for (uint32_t i = 0; i < nb; i++)
-			highest = RTE_MAX(highest, queues[i]);
-	}
-	return highest;
-}
-
 /*
  * The highest queue that the port must have for the actions, those nested in them included; -1 if
- * none: rss can go on with one of its queues.
+ * none. With `cut`, rss can go on with one of its queues.
  */
 int
-octo_app_spec_needed_queue(const struct rte_flow_action actions[])
+octo_app_spec_max_queue(const struct rte_flow_action actions[], bool cut)
 {
 	const struct rte_flow_action *action;
 	const uint16_t *queues = NULL;
@@ -119,12 +100,11 @@ octo_app_spec_needed_queue(const struct rte_flow_action actions[])
 
 	OCTO_SPEC_FOREACH(action, actions) {
 		const uint32_t nb = queues_of(action, &queues);
-		int lowest = UINT16_MAX;
+		int queue = nb > 0 ? queues[0] : -1;
 
-		for (uint32_t i = 0; i < nb; i++)
-			lowest = RTE_MIN(lowest, queues[i]);
-		if (nb > 0)
-			highest = RTE_MAX(highest, lowest);
+		for (uint32_t i = 1; i < nb; i++)
+			queue = cut ? RTE_MIN(queue, queues[i]) : RTE_MAX(queue, queues[i]);
+		highest = RTE_MAX(highest, queue);
 	}
 	return highest;
 }

@@ -19,7 +19,7 @@ struct devarg {
 	size_t field;         /* offset of the number or bool in struct octo_args */
 	uint32_t min;         /* of a number */
 	uint32_t max;         /* of a number */
-	const char *words[2]; /* the two words of a bool */
+	const char *words[3]; /* of an enum, or the two of a bool */
 	uint8_t yes;          /* index of the word for true */
 	bool many;            /* may be given several times */
 };
@@ -214,24 +214,30 @@ read_tier(const struct devarg *arg, const char *value, struct octo_args *args)
 	return 0;
 }
 
+/* The words' indices are the field's values; of a bool, with two words, `yes` is true. */
+static int
+read_word(const struct devarg *arg, const char *value, struct octo_args *args)
+{
+	const char *const *words = arg->words;
+	const bool is_bool = words[2] == NULL;
+
+	for (uint8_t i = 0; i < RTE_DIM(arg->words) - is_bool; i++) {
+		if (strcmp(value, words[i]) != 0)
+			continue;
+		*(uint8_t *)RTE_PTR_ADD(args, arg->field) = is_bool ? i == arg->yes : i;
+		return 0;
+	}
+	if (is_bool)
+		return refuse(args, arg, value, "%s or %s is expected", words[0], words[1]);
+	return refuse(args, arg, value, "%s, %s or %s is expected", words[0], words[1], words[2]);
+}
+
 static int
 read_mac_source(const struct devarg *arg, const char *value, struct octo_args *args)
 {
-	static const char *const names[] = {
-		[OCTO_MAC_SOURCE_REWRITE] = "rewrite",
-		[OCTO_MAC_SOURCE_ADDRESS] = "address",
-		[OCTO_MAC_SOURCE_APP] = "app",
-	};
-
 	if (!args->has_tier || args->tier != OCTO_TIER_MAC)
 		return refuse(args, arg, value, "tier=mac is needed with it");
-	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		args->mac_source = (enum octo_mac_source)i;
-		return 0;
-	}
-	return refuse(args, arg, value, "rewrite, address or app is expected");
+	return read_word(arg, value, args);
 }
 
 /* With both, each packet would have two PFs to be sent by. */
@@ -258,24 +264,6 @@ read_dialect(const struct devarg *arg, const char *value, struct octo_args *args
 	return 0;
 }
 
-static int
-read_rx_rings(const struct devarg *arg, const char *value, struct octo_args *args)
-{
-	static const char *const modes[] = {
-		[OCTO_RINGS_AUTO] = "auto",
-		[OCTO_RINGS_FULL] = "full",
-		[OCTO_RINGS_SHARED] = "shared",
-	};
-
-	for (unsigned int i = 0; i < RTE_DIM(modes); i++) {
-		if (strcmp(value, modes[i]) != 0)
-			continue;
-		args->ring_mode = (enum octo_ring_mode)i;
-		return 0;
-	}
-	return refuse(args, arg, value, "auto, full or shared is expected");
-}
-
 /* Rules of slices and of agents are written in one way. */
 static int
 check_dialect(const struct octo_args *args)
@@ -285,18 +273,6 @@ check_dialect(const struct octo_args *args)
 	OCTO_LOG(ERR, "%s: dialect=: it is for PFs behind a switch that they program, not with %s",
 		 args->port, args->sliced ? "slices of a port" : "agent=");
 	return -EINVAL;
-}
-
-static int
-read_bool(const struct devarg *arg, const char *value, struct octo_args *args)
-{
-	for (uint8_t i = 0; i < RTE_DIM(arg->words); i++) {
-		if (strcmp(value, arg->words[i]) != 0)
-			continue;
-		*(bool *)RTE_PTR_ADD(args, arg->field) = i == arg->yes;
-		return 0;
-	}
-	return refuse(args, arg, value, "%s or %s is expected", arg->words[0], arg->words[1]);
 }
 
 static uint32_t *
@@ -345,21 +321,27 @@ static const struct devarg devargs[] = {
 	{"agent_secret", read_agent_secret},
 	{"ethtool", read_ethtool},
 	{"tier", read_tier},
-	{"mac_source", read_mac_source},
+	{"mac_source", read_mac_source, FIELD(mac_source),
+	 .words = {[OCTO_MAC_SOURCE_REWRITE] = "rewrite",
+		   [OCTO_MAC_SOURCE_ADDRESS] = "address",
+		   [OCTO_MAC_SOURCE_APP] = "app"}},
 	{"dialect", read_dialect},
-	{"learn", read_bool, FIELD(learning.on), .words = {"on", "off"}, .yes = 0},
+	{"learn", read_word, FIELD(learning.on), .words = {"on", "off"}, .yes = 0},
 	{"learn_sample", read_learning, FIELD(learning.sample)},
 	{"learn_max", read_learning, FIELD(learning.max_rules)},
 	{"idle_ms", read_learning, FIELD(learning.idle_ms)},
-	{"pools", read_bool, FIELD(clone_pools), .words = {"app", "local"}, .yes = 1},
-	{"rx_rings", read_rx_rings},
+	{"pools", read_word, FIELD(clone_pools), .words = {"app", "local"}, .yes = 1},
+	{"rx_rings", read_word, FIELD(ring_mode),
+	 .words = {[OCTO_RINGS_AUTO] = "auto",
+		   [OCTO_RINGS_FULL] = "full",
+		   [OCTO_RINGS_SHARED] = "shared"}},
 	{"grace_us", read_number, FIELD(fence.grace_us), .max = OCTO_FENCE_MAX_GRACE_US},
 	{"fence_timeout_ms", read_number, FIELD(fence.timeout_ms), .min = 1,
 	 .max = OCTO_FENCE_MAX_TIMEOUT_MS},
-	{"tx_pf", read_bool, FIELD(tx_by_buffer), .words = {"lcore", "mbuf"}, .yes = 1},
+	{"tx_pf", read_word, FIELD(tx_by_buffer), .words = {"lcore", "mbuf"}, .yes = 1},
 	{"dwell_ms", read_number, FIELD(fence.dwell_ms), .max = OCTO_FENCE_MAX_DWELL_MS},
 	{"linger_ms", read_number, FIELD(fence.linger_ms), .max = OCTO_FENCE_MAX_LINGER_MS},
-	{"replug", read_bool, FIELD(replug), .words = {"on", "off"}, .yes = 0},
+	{"replug", read_word, FIELD(replug), .words = {"on", "off"}, .yes = 0},
 };
 
 struct reader {

@@ -393,6 +393,8 @@ attach(struct octo_dev *octo, const struct octo_args *args)
 	if (ret != 0)
 		return ret;
 	take_in(octo, port, port_id, &info);
+	/* the octo port is new: all that the PF has counted belongs to it */
+	port->past.counted = true;
 	octo->nb_ports++;
 	return 0;
 }
@@ -481,14 +483,6 @@ bool
 octo_attach_find(const struct octo_port *port, uint16_t *port_id)
 {
 	return find_port(device_name(port), port_id) == 0 || find_port(port->name, port_id) == 0;
-}
-
-bool
-octo_attach_is_there(const struct octo_port *port)
-{
-	uint16_t port_id;
-
-	return octo_attach_find(port, &port_id);
 }
 
 /* Called without any lock: a listener for device events may call into the port. */

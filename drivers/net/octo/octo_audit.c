@@ -192,7 +192,7 @@ judge(struct octo_dev *octo, struct rte_flow *rule, const struct octo_sample *s)
 		return;
 	octo_observed_stray(&ext->observed, &p, s);
 	if (!was_wrong && octo_rule_ext_status(rule) > OCTO_STATUS_WORKS && is_excused(octo, &p))
-		octo_observed_move(&ext->observed, octo_now_ms());
+		octo_observed_start(&ext->observed, octo_now_ms(), true);
 	octo_rule_ext_count_locked(octo, ext);
 	if (was_wrong || octo_rule_ext_status(rule) <= OCTO_STATUS_WORKS)
 		return;

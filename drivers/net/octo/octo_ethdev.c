@@ -109,7 +109,6 @@ build_port(struct rte_eth_dev *dev, const struct octo_args *args)
 	if (ret != 0)
 		goto err_pfs;
 	octo_rss_remember(octo);
-	octo_pf_counts_begin(octo);
 	ret = octo_info_check_alike(octo);
 	if (ret == 0)
 		ret = set_mac_table(dev, args);

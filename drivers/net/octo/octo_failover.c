@@ -36,7 +36,6 @@ octo_failover_cpu_ns(void)
 void
 octo_failover_watch_locked(struct octo_dev *octo, bool on)
 {
-	octo->failover.usable = octo->plan.usable;
 	octo->failover.pending = false;
 	octo->failover.seeking = false;
 	octo->failover.seek_again = 0;

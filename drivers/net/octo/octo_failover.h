@@ -10,7 +10,6 @@ struct octo_dev;
 
 /* PFs that become unusable, or usable again; under the control mutex. */
 struct octo_failover {
-	uint32_t usable;      /* mask of PFs, as of the last failover or failback */
 	uint32_t proxies;     /* mask of ports that have MPFS rules, or had */
 	bool watching;        /* the port is started */
 	bool pending;         /* rules are being rehomed to other PFs */

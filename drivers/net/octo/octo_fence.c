@@ -316,26 +316,16 @@ make_way(struct octo_dev *octo, const struct octo_migration_step *step)
 	return has_way(octo, step);
 }
 
-/*
- * Returns whether the step has been refused for as long as a silent consumer is waited for, and
- * so might be forever.
- */
-static bool
-must_make_way(struct octo_dev *octo)
-{
-	uint64_t *until = &octo->fences.step_patience;
-
-	if (*until == 0)
-		*until = octo_deadline(octo->fences.settings.timeout_ms * 1000);
-	return octo_gate_before(*until, octo_now());
-}
-
 int
 octo_fence_arm_step_locked(struct octo_dev *octo, const struct octo_migration_step *step)
 {
+	/* refused for as long as a silent consumer is waited for, it might be refused forever */
+	const uint64_t patience_us = octo->fences.settings.timeout_ms * 1000;
 	struct octo_rxq *q;
 
-	if (!has_way(octo, step) && (!must_make_way(octo) || !make_way(octo, step)))
+	if (!has_way(octo, step) &&
+	    (octo_must_wait(&octo->fences.step_patience, false, patience_us) ||
+	     !make_way(octo, step)))
 		return -EBUSY;
 	octo->fences.step_patience = 0;
 	OCTO_FOREACH_RXQ(octo, q)

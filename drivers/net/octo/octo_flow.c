@@ -43,27 +43,19 @@ leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 	return octo_flow_parse_tuple(r->app_spec.pattern_ro, &r->spec.tuple) == 0;
 }
 
-static void
-specify_generic(struct octo_flow_request *r, bool steered)
+/* The PFs get the rule in the application's own words, and octo steers its flow, or does not. */
+void
+octo_flow_specify_generic(struct octo_flow_request *r, bool steered)
 {
-	bool count;
-
-	octo_app_spec_find(r->app_spec.actions_ro, RTE_FLOW_ACTION_TYPE_COUNT, &count);
 	r->rule_spec = (struct octo_rule_spec){
 		.tuple = steered ? &r->spec.tuple : NULL,
 		.app_spec = &r->app_spec,
 		.origin = OCTO_BY_APP,
 		.priority = r->app_spec.attr_ro->priority,
 		.queue = steered ? r->spec.queue : 0,
-		.count = count,
+		.count = octo_app_spec_find(r->app_spec.actions_ro, RTE_FLOW_ACTION_TYPE_COUNT) !=
+			 NULL,
 	};
-}
-
-/* The rule that was read is passed to the PFs in the application's own words, whatever it is. */
-void
-octo_flow_leave_to_pfs(struct octo_flow_request *r)
-{
-	specify_generic(r, false);
 }
 
 /* An exact 5-tuple to a queue is steered by octo; any other rule is passed to the PFs. */
@@ -95,7 +87,7 @@ octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 	if (ret >= 0)
 		ret = octo_indirect_check(octo, actions, error);
 	if (ret == 0)
-		specify_generic(r, leads_to_a_queue(octo, r));
+		octo_flow_specify_generic(r, leads_to_a_queue(octo, r));
 	return ret;
 }
 
@@ -116,7 +108,7 @@ read_new(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		known = octo_table_find(octo->table, r->rule_spec.tuple);
 	if (known != NULL && known->origin == OCTO_BY_APP &&
 	    known->priority != r->rule_spec.priority)
-		octo_flow_leave_to_pfs(r);
+		octo_flow_specify_generic(r, false);
 	return ret;
 }
 

@@ -22,7 +22,6 @@ struct octo_dev;
 struct octo_pf_template {
 	struct octo_template common;
 	struct octo_handle on[OCTO_PLAN_MAX_PFS]; /* by port */
-	bool is_pattern;
 	LIST_ENTRY(octo_pf_template) next;
 };
 

@@ -214,7 +214,7 @@ destroy_on_pf(struct octo_dev *octo, const struct octo_pf_template *t, uint8_t p
 	/* a PF that is about to be removed takes it along */
 	if (on == NULL || !octo_port_is(&octo->port[pf], OCTO_PORT_IDLE))
 		return;
-	if (t->is_pattern)
+	if (t->common.pattern != NULL)
 		end_on_pf(octo, pf, "a pattern template",
 			  rte_flow_pattern_template_destroy(port, on, &error), &error);
 	else
@@ -227,7 +227,7 @@ free_template(struct octo_dev *octo, struct octo_pf_template *t)
 {
 	for (uint8_t pf = 0; pf < octo->nb_ports; pf++)
 		destroy_on_pf(octo, t, pf);
-	if (!t->is_pattern)
+	if (t->common.actions != NULL)
 		octo_indirect_release(t->common.actions);
 	octo_template_clear(&t->common);
 	free(t);
@@ -277,8 +277,7 @@ copy_template(const struct octo_dev *octo, struct octo_pf_template *t, const str
 {
 	int ret;
 
-	t->is_pattern = m->pattern_attr != NULL;
-	if (t->is_pattern)
+	if (m->pattern_attr != NULL)
 		return octo_template_set_pattern(&t->common, m->pattern, error);
 	ret = octo_template_set_actions(&t->common, m->actions, m->masks, error);
 	if (ret != 0)

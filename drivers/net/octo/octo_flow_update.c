@@ -32,7 +32,7 @@ static int
 keep_kind(const struct rte_flow *rule, struct octo_flow_request *r, struct rte_flow_error *error)
 {
 	if (!octo_rule_has_tuple(rule)) {
-		octo_flow_leave_to_pfs(r);
+		octo_flow_specify_generic(r, false);
 		return 0;
 	}
 	if (r->rule_spec.tuple != NULL)

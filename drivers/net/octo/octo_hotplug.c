@@ -156,9 +156,10 @@ let_strays_go(const struct request *r)
 static int
 remove_port(const struct request *r)
 {
+	uint16_t port_id;
 	int ret;
 
-	if (!octo_attach_is_there(&r->port))
+	if (!octo_attach_find(&r->port, &port_id))
 		return 0;
 	if (!octo_attach_is_ours(r->owner_id, &r->port))
 		return -EPERM;
@@ -173,10 +174,11 @@ probe(const struct request *r)
 {
 	const struct octo_port *port = &r->port;
 	int ret = octo_attach_probe_again(port);
+	uint16_t port_id;
 
 	if (ret != -EEXIST)
 		return ret;
-	if (octo_attach_is_there(port))
+	if (octo_attach_find(port, &port_id))
 		return -EALREADY;
 	/* the port was closed without its device being removed */
 	if (port->past.device[0] != '\0' && port->past.exists + 1 >= MAX_EXISTS)

@@ -481,7 +481,7 @@ octo_indirect_fit_locked(const struct octo_dev *octo, uint16_t nb_queues)
 	TAILQ_FOREACH(handle, &octo->indirects, next) {
 		const struct rte_flow_action list[] = {*handle->action,
 						       {.type = RTE_FLOW_ACTION_TYPE_END}};
-		const int queue = octo_app_spec_max_queue(list);
+		const int queue = octo_app_spec_max_queue(list, false);
 
 		if (queue < nb_queues)
 			continue;

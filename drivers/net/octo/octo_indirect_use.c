@@ -41,7 +41,7 @@ static int
 check_queues(const struct octo_dev *octo, const struct rte_flow_action actions[],
 	     struct rte_flow_error *error)
 {
-	const int highest = octo_app_spec_max_queue(actions);
+	const int highest = octo_app_spec_max_queue(actions, false);
 	const struct rte_flow_action *action;
 
 	OCTO_SPEC_FOREACH(action, actions) {

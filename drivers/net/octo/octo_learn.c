@@ -67,9 +67,8 @@ twin_of(const struct octo_dev *octo, const struct rte_flow *rule)
  */
 static struct rte_flow *
 learn_both(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue,
-	   struct rte_flow_error *error)
+	   struct octo_learned *learned, struct rte_flow_error *error)
 {
-	struct octo_learned *learned = octo_learn_current(octo->learning.policy);
 	struct rte_flow *flow = octo_rule_learn_locked(octo, tuple, queue, error);
 	struct rte_flow *mate;
 	int ret;
@@ -91,7 +90,8 @@ learn_both(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queue
 }
 
 static int
-install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
+install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, struct octo_learned *learned,
+	void **rule)
 {
 	struct rte_flow_error error = {.message = NULL};
 	struct octo_dev *octo = ctx;
@@ -99,7 +99,7 @@ install(void *ctx, const struct octo_tuple *tuple, uint16_t queue, void **rule)
 
 	/* octo_learn_stray_locked() has checked that the fence can be armed */
 	octo_fence_arm_home_locked(octo, queue, octo_topo_home_of(octo, queue));
-	flow = learn_both(octo, tuple, queue, &error);
+	flow = learn_both(octo, tuple, queue, learned, &error);
 	if (flow != NULL) {
 		*rule = flow;
 		return 0;

@@ -259,8 +259,6 @@ octo_mac_follow_locked(struct octo_dev *octo)
 {
 	struct octo_macs *m = &octo->macs;
 	struct octo_mac_plan plan;
-	bool modes;
-	uint32_t moved;
 
 	octo_assert_locked(octo);
 	for (uint16_t i = 1; m->reserved && i < octo->nb_pfs; i++)
@@ -268,18 +266,17 @@ octo_mac_follow_locked(struct octo_dev *octo)
 	if (!m->apart)
 		return;
 	octo_mac_plan_make(octo->nb_pfs, octo->plan.usable, &plan);
-	if (!m->renewed && memcmp(&plan, &m->plan, sizeof(plan)) == 0) {
-		octo_mac_announce_tick_locked(octo);
-		return;
+	if (m->renewed || memcmp(&plan, &m->plan, sizeof(plan)) != 0) {
+		const uint32_t moved = octo_mac_plan_moved(octo->nb_pfs, &m->plan, &plan);
+		const bool modes = m->renewed || plan.designated != m->plan.designated;
+
+		m->renewed = false;
+		m->plan = plan;
+		octo_mac_publish_locked(octo, octo->settings.promiscuous);
+		arrange(octo, &plan, modes);
+		log_moves(octo, moved);
+		m->due |= moved;
 	}
-	moved = octo_mac_plan_moved(octo->nb_pfs, &m->plan, &plan);
-	modes = m->renewed || plan.designated != m->plan.designated;
-	m->renewed = false;
-	m->plan = plan;
-	octo_mac_publish_locked(octo, octo->settings.promiscuous);
-	arrange(octo, &plan, modes);
-	log_moves(octo, moved);
-	m->due |= moved;
 	octo_mac_announce_tick_locked(octo);
 }
 

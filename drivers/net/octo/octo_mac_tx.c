@@ -129,15 +129,10 @@ pf_of(struct octo_txq *q, uint32_t sending, struct rte_mbuf *m)
 {
 	const struct octo_mac_view *view = &q->octo->macs.view;
 	const uint32_t apart = rte_atomic_load_explicit(&view->apart, rte_memory_order_relaxed);
-	const uint64_t key = octo_mac_key(source_of(m));
-	uint8_t i = 0, pf;
+	const int i = octo_mac_find(view, apart, octo_mac_key(source_of(m)));
+	const uint8_t pf = rte_atomic_load_explicit(&view->holder[i < 0 ? 0 : i],
+						    rte_memory_order_relaxed);
 
-	while ((apart >> i & 1) &&
-	       rte_atomic_load_explicit(&view->mac[i], rte_memory_order_relaxed) != key)
-		i++;
-	if (!(apart >> i & 1))
-		i = 0;
-	pf = rte_atomic_load_explicit(&view->holder[i], rte_memory_order_relaxed);
 	return sending & RTE_BIT32(pf) ? pf : (uint8_t)rte_bsf32(sending);
 }
 

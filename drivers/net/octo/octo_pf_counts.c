@@ -228,16 +228,6 @@ octo_pf_counts_join_locked(struct octo_dev *octo, uint8_t port)
 	rte_atomic_store_explicit(&octo->port[port].foreign.anew, true, rte_memory_order_relaxed);
 }
 
-/* The port is new: everything that its PFs have counted belongs to it. */
-void
-octo_pf_counts_begin(struct octo_dev *octo)
-{
-	int i;
-
-	OCTO_FOREACH_PORT(octo, i, OCTO_PORT_IDLE)
-		octo->port[i].past.counted = true;
-}
-
 /*
  * Reset the counters of one PF. Those of a PF that is being set up, or is about to go, cannot be:
  * its last values are subtracted from then on.

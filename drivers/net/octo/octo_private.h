@@ -201,11 +201,11 @@ struct octo_args {
 	bool tx_by_buffer;
 	bool has_tier;
 	enum octo_tier tier;
-	enum octo_mac_source mac_source;
-	uint32_t dialects; /* mask of enum octo_dialect_id, 0: not given */
+	uint8_t mac_source; /* enum octo_mac_source */
+	uint32_t dialects;  /* mask of enum octo_dialect_id, 0: not given */
 	struct rte_pmd_octo_learning_settings learning;
 	bool clone_pools;
-	enum octo_ring_mode ring_mode;
+	uint8_t ring_mode; /* enum octo_ring_mode */
 	struct octo_fence_settings fence;
 	bool replug;
 };
@@ -548,7 +548,7 @@ struct octo_flow_request {
 int octo_flow_read(const struct octo_dev *octo, const struct rte_flow_attr *attr,
 		   const struct rte_flow_item pattern[], const struct rte_flow_action actions[],
 		   struct octo_flow_request *r, struct rte_flow_error *error);
-void octo_flow_leave_to_pfs(struct octo_flow_request *r);
+void octo_flow_specify_generic(struct octo_flow_request *r, bool steered);
 struct rte_flow *
 octo_flow_enter_locked(struct octo_dev *octo, const struct rte_flow_attr *attr,
 		       const struct rte_flow_item pattern[], const struct rte_flow_action actions[],

@@ -22,31 +22,25 @@ call_leg(struct octo_pf *pf, const void *arg)
 	return call->fn(leg.port, leg.queue);
 }
 
+/* Start or stop it on each leg. A PF that joins reads its new state, under the same mutex. */
 static int
 switch_legs_locked(struct octo_dev *octo, const char *what, uint16_t queue_id, leg_fn fn,
-		   leg_fn inverse)
+		   leg_fn inverse, uint8_t *states, uint8_t state)
 {
 	const struct leg_call call = {fn, queue_id}, undo = {inverse, queue_id};
-
-	return octo_pf_apply(octo, OCTO_PORT_RUNNING, what, call_leg, call_leg, &call, &undo);
-}
-
-/* The state of the queue is stored under the mutex, as a PF that joins reads it. */
-static int
-rx_queue_start_locked(struct octo_dev *octo, uint16_t queue_id)
-{
-	int ret = switch_legs_locked(octo, "start the Rx queue", queue_id,
-				     rte_eth_dev_rx_queue_start, rte_eth_dev_rx_queue_stop);
+	int ret = octo_pf_apply(octo, OCTO_PORT_RUNNING, what, call_leg, call_leg, &call, &undo);
 
 	if (ret == 0)
-		octo_data(octo)->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+		states[queue_id] = state;
 	return ret;
 }
 
 int
 octo_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	return OCTO_CALL_LOCKED(dev, rx_queue_start_locked, queue_id);
+	return OCTO_CALL_LOCKED(dev, switch_legs_locked, "start the Rx queue", queue_id,
+				rte_eth_dev_rx_queue_start, rte_eth_dev_rx_queue_stop,
+				dev->data->rx_queue_state, RTE_ETH_QUEUE_STATE_STARTED);
 }
 
 static int
@@ -59,12 +53,11 @@ rx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 	/* end lingering rules: the stopped queue receives nothing more by them */
 	octo_rule_linger_end_locked(octo);
 	ret = switch_legs_locked(octo, "stop the Rx queue", queue_id, rte_eth_dev_rx_queue_stop,
-				 rte_eth_dev_rx_queue_start);
-	if (ret != 0)
-		return ret;
-	octo_fence_forget_queue_locked(octo, queue_id);
-	octo_data(octo)->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return 0;
+				 rte_eth_dev_rx_queue_start, octo_data(octo)->rx_queue_state,
+				 RTE_ETH_QUEUE_STATE_STOPPED);
+	if (ret == 0)
+		octo_fence_forget_queue_locked(octo, queue_id);
+	return ret;
 }
 
 int
@@ -73,35 +66,25 @@ octo_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue_id)
 	return OCTO_CALL_LOCKED(dev, rx_queue_stop_locked, queue_id);
 }
 
-static int
-tx_queue_start_locked(struct octo_dev *octo, uint16_t queue_id)
-{
-	int ret = switch_legs_locked(octo, "start the Tx queue", queue_id,
-				     rte_eth_dev_tx_queue_start, rte_eth_dev_tx_queue_stop);
-
-	if (ret == 0)
-		octo_data(octo)->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
-	return ret;
-}
-
 int
 octo_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue_id)
 {
-	return OCTO_CALL_LOCKED(dev, tx_queue_start_locked, queue_id);
+	return OCTO_CALL_LOCKED(dev, switch_legs_locked, "start the Tx queue", queue_id,
+				rte_eth_dev_tx_queue_start, rte_eth_dev_tx_queue_stop,
+				dev->data->tx_queue_state, RTE_ETH_QUEUE_STATE_STARTED);
 }
 
 static int
 tx_queue_stop_locked(struct octo_dev *octo, uint16_t queue_id)
 {
 	int ret = switch_legs_locked(octo, "stop the Tx queue", queue_id, rte_eth_dev_tx_queue_stop,
-				     rte_eth_dev_tx_queue_start);
+				     rte_eth_dev_tx_queue_start, octo_data(octo)->tx_queue_state,
+				     RTE_ETH_QUEUE_STATE_STOPPED);
 
-	if (ret != 0)
-		return ret;
 	/* under the same lock: the control thread would otherwise send the stash */
-	octo_tx_drop_stash(octo_data(octo)->tx_queues[queue_id]);
-	octo_data(octo)->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	return 0;
+	if (ret == 0)
+		octo_tx_drop_stash(octo_data(octo)->tx_queues[queue_id]);
+	return ret;
 }
 
 int

@@ -42,7 +42,7 @@ end_tables(struct renewal *r, const struct octo_async *async, uint8_t pf)
 	}
 	LIST_FOREACH(t, &async->templates, next) {
 		on = take(r, &t->on[pf]);
-		if (on != NULL && t->is_pattern)
+		if (on != NULL && t->common.pattern != NULL)
 			r->ret = rte_flow_pattern_template_destroy(r->port->port_id, on, NULL);
 		else if (on != NULL)
 			r->ret = rte_flow_actions_template_destroy(r->port->port_id, on, NULL);

@@ -100,7 +100,6 @@ void octo_attach_unprobe(const struct octo_args *args);
 int octo_attach_all(struct octo_dev *octo, const struct octo_args *args);
 void octo_attach_undo_all(struct octo_dev *octo, bool remove_probed);
 bool octo_attach_is_on_bus(const struct octo_port *port);
-bool octo_attach_is_there(const struct octo_port *port);
 bool octo_attach_is_probed(uint16_t port_id);
 bool octo_attach_find(const struct octo_port *port, uint16_t *port_id);
 int octo_attach_probe_again(const struct octo_port *port);

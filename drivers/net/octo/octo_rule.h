@@ -233,8 +233,8 @@ enum octo_rule_status octo_rule_ext_status(const struct rte_flow *rule);
 int octo_app_spec_take(struct octo_app_spec *app_spec, const struct rte_flow_conv_rule *rule,
 		       void *owner, struct rte_flow_error *error);
 void octo_app_spec_drop(struct octo_app_spec *app_spec);
-const void *octo_app_spec_find(const struct rte_flow_action *actions,
-			       enum rte_flow_action_type type, bool *found);
+const struct rte_flow_action *
+octo_app_spec_find(const struct rte_flow_action *actions, enum rte_flow_action_type type);
 int octo_app_spec_pfs(const struct octo_dev *octo, const struct rte_flow_conv_rule *rule,
 		      uint32_t *pfs, struct rte_flow_error *error);
 bool octo_app_spec_renumber(struct octo_app_spec *app_spec, uint16_t from, uint16_t to);
@@ -242,8 +242,7 @@ bool octo_app_spec_choose_queue(const struct rte_flow_action actions[]);
 int
 octo_app_spec_check_samples(const struct rte_flow_action actions[], struct rte_flow_error *error);
 bool octo_app_spec_names_queue(const struct rte_flow_action actions[], uint16_t queue);
-int octo_app_spec_max_queue(const struct rte_flow_action actions[]);
-int octo_app_spec_needed_queue(const struct rte_flow_action actions[]);
+int octo_app_spec_max_queue(const struct rte_flow_action actions[], bool cut);
 bool octo_app_spec_cut_rss(struct octo_app_spec *app_spec, uint16_t nb_queues);
 
 /* octo_rule_hits.c: counters of rules */

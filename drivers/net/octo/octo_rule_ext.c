@@ -32,10 +32,7 @@ octo_rule_ext_get(struct octo_dev *octo, struct rte_flow *rule)
 	if (rule->ext == NULL)
 		return NULL;
 	rule->ext->rule = rule;
-	if (rule->moved)
-		octo_observed_move(&rule->ext->observed, octo_rule_ext_time_installed(rule));
-	else
-		octo_observed_start(&rule->ext->observed, octo_rule_ext_time_installed(rule));
+	octo_observed_start(&rule->ext->observed, octo_rule_ext_time_installed(rule), rule->moved);
 	TAILQ_INSERT_TAIL(&octo->rule_exts, rule->ext, next);
 	return rule->ext;
 }
@@ -60,7 +57,7 @@ octo_rule_ext_installed(struct rte_flow *rule)
 
 	rule->installed = (uint32_t)now;
 	if (rule->ext != NULL)
-		octo_observed_start(&rule->ext->observed, now);
+		octo_observed_start(&rule->ext->observed, now, false);
 }
 
 /* The rule leads elsewhere from now on: the audit starts again, but remembers the move. */
@@ -73,7 +70,7 @@ octo_rule_ext_moved(struct octo_dev *octo, struct rte_flow *rule)
 	rule->moved = true;
 	if (rule->ext == NULL)
 		return;
-	octo_observed_move(&rule->ext->observed, now);
+	octo_observed_start(&rule->ext->observed, now, true);
 	octo_rule_ext_count_locked(octo, rule->ext);
 }
 
@@ -84,7 +81,7 @@ octo_rule_ext_reset(struct octo_dev *octo, struct rte_flow *rule)
 	rule->moved = false;
 	if (rule->ext == NULL)
 		return;
-	octo_observed_start(&rule->ext->observed, octo_now_ms());
+	octo_observed_start(&rule->ext->observed, octo_now_ms(), false);
 	octo_rule_ext_count_locked(octo, rule->ext);
 	rule->ext->strays = 0;
 	rule->ext->app_spec.aged_on = 0;

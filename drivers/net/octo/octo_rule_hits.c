@@ -58,12 +58,13 @@ static bool
 may_share_counter(const struct rte_flow *rule)
 {
 	const struct rte_flow_action_count *conf;
-	bool found;
+	const struct rte_flow_action *count;
 
 	if (!rule->generic)
 		return false;
-	conf = octo_app_spec_find(rule->ext->app_spec.rule->actions_ro, RTE_FLOW_ACTION_TYPE_COUNT,
-				  &found);
+	count = octo_app_spec_find(rule->ext->app_spec.rule->actions_ro,
+				   RTE_FLOW_ACTION_TYPE_COUNT);
+	conf = count == NULL ? NULL : count->conf;
 	return conf != NULL && conf->id != 0;
 }
 

@@ -151,8 +151,7 @@ queue_of(const struct rte_flow *rule)
 	if (!rule->generic)
 		return queue;
 	actions = rule->ext->app_spec.rule->actions_ro;
-	return RTE_MAX(queue, rule->by_table ? octo_app_spec_max_queue(actions) :
-					       octo_app_spec_needed_queue(actions));
+	return RTE_MAX(queue, octo_app_spec_max_queue(actions, !rule->by_table));
 }
 
 static unsigned int

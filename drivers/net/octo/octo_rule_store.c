@@ -118,13 +118,8 @@ octo_rule_store_may_place_locked(const struct octo_dev *octo)
 	if (octo->nb_others > MANY_OTHERS)
 		return octo->nb_ingress[0] + octo->nb_ingress[1] > 0;
 	TAILQ_FOREACH(rule, &octo->others, next) {
-		bool drops = false;
-
-		if (!is_ingress(rule))
-			continue;
-		octo_app_spec_find(rule->ext->app_spec.rule->actions_ro, RTE_FLOW_ACTION_TYPE_DROP,
-				   &drops);
-		if (!drops)
+		if (is_ingress(rule) && octo_app_spec_find(rule->ext->app_spec.rule->actions_ro,
+							   RTE_FLOW_ACTION_TYPE_DROP) == NULL)
 			return true;
 	}
 	return false;
@@ -270,12 +265,10 @@ octo_rule_store_init(struct octo_dev *octo)
 	for (unsigned int i = 0; i < OCTO_LINGERING_BUCKETS; i++)
 		TAILQ_INIT(&octo->lingering.by_tuple[i]);
 	octo_slab_init(&octo->rule_slab, "octo_rules",
-		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct octo_handle),
-		       SOCKET_ID_ANY);
-	octo_slab_init(&octo->rule_ext_slab, "octo_rule_ext", sizeof(struct octo_rule_ext),
-		       SOCKET_ID_ANY);
+		       sizeof(struct rte_flow) + octo->nb_ports * sizeof(struct octo_handle));
+	octo_slab_init(&octo->rule_ext_slab, "octo_rule_ext", sizeof(struct octo_rule_ext));
 	snprintf(name, sizeof(name), "octo_p%u", octo->port_id);
-	octo->table = octo_table_create(name, SOCKET_ID_ANY);
+	octo->table = octo_table_create(name);
 	if (octo->table == NULL) {
 		OCTO_LOG(ERR, "%s: no memory for the steering table", octo_data(octo)->name);
 		return -ENOMEM;

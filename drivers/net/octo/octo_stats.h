@@ -40,7 +40,6 @@ int octo_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
 int octo_stats_reset(struct rte_eth_dev *dev);
 
 /* octo_pf_counts.c */
-void octo_pf_counts_begin(struct octo_dev *octo);
 int octo_pf_counts_sum(struct octo_dev *octo, struct octo_pf_counts *sum);
 int octo_pf_counts_reset(struct octo_dev *octo);
 void octo_pf_counts_read_last_locked(struct octo_dev *octo, uint8_t port);

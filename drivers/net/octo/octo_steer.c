@@ -31,8 +31,8 @@ read_tuple(const struct rte_pmd_octo_tuple *from, struct octo_tuple *to,
 	if ((to->family == OCTO_IPV4 || to->family == OCTO_IPV6) &&
 	    octo_tuple_proto_name(to->proto)[0] != '?')
 		return 0;
-	return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				  "this is no 5-tuple of TCP, UDP or SCTP by IPv4 or IPv6");
+	return octo_flow_fail(error, EINVAL,
+			      "this is no 5-tuple of TCP, UDP or SCTP by IPv4 or IPv6");
 }
 
 RTE_EXPORT_EXPERIMENTAL_SYMBOL(rte_pmd_octo_tuple_read, 26.11)
@@ -77,8 +77,7 @@ enter(uint16_t port_id, struct rte_flow_error *error)
 	struct octo_dev *octo = octo_registry_get(port_id);
 
 	if (octo == NULL)
-		rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-				   octo_registry_refusal(port_id));
+		octo_flow_fail(error, ENODEV, octo_registry_refusal(port_id));
 	return octo;
 }
 
@@ -139,8 +138,7 @@ move_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queu
 	if (ret != 0)
 		return ret;
 	if (rule == NULL || rule->origin == OCTO_BY_LEARNING)
-		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this 5-tuple is not steered: steer it");
+		return octo_flow_fail(error, ENOENT, "this 5-tuple is not steered: steer it");
 	if (!octo->started)
 		why = "the port is stopped: start it first";
 	else if (rule->generic || rule->by_table)
@@ -148,8 +146,7 @@ move_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t queu
 	else if (octo->agent_queues)
 		why = "an agent chooses the queue: unsteer the flow and steer it again";
 	if (why != NULL)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  why);
+		return octo_flow_fail(error, ENOTSUP, why);
 	return octo_move_exact_locked(octo, rule, queue, error);
 }
 
@@ -169,11 +166,10 @@ remove_locked(struct octo_dev *octo, const struct octo_tuple *tuple, uint16_t qu
 
 	RTE_SET_USED(queue);
 	if (rule == NULL || rule->origin == OCTO_BY_LEARNING)
-		return rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this 5-tuple is not steered");
+		return octo_flow_fail(error, ENOENT, "this 5-tuple is not steered");
 	if (rule->origin == OCTO_BY_APP)
-		return rte_flow_error_set(error, EPERM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-					  "this rule was made through rte_flow: destroy it there");
+		return octo_flow_fail(error, EPERM,
+				      "this rule was made through rte_flow: destroy it there");
 	return octo_rule_retire_locked(octo, rule, error);
 }
 

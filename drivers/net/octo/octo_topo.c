@@ -111,21 +111,21 @@ octo_topo_begin_failover_locked(struct octo_dev *octo)
 static void
 count_failover(struct octo_dev *octo, uint32_t usable)
 {
+	const uint32_t before = octo->plan.usable;
 	struct octo_failover *f = &octo->failover;
 
-	if (f->usable & ~usable) {
+	if (before & ~usable) {
 		f->lost_at = octo_now();
 		/* the PFs that have reported a flow as aged do not announce it again */
 		if (f->age_timeout != 0)
 			f->age_due = f->lost_at + f->age_timeout * rte_get_timer_hz();
 	}
 	if (f->watching) {
-		f->failovers += (unsigned int)__builtin_popcount(f->usable & ~usable);
-		f->failbacks += (unsigned int)__builtin_popcount(usable & ~f->usable);
-		if (f->usable & ~usable)
+		f->failovers += (unsigned int)__builtin_popcount(before & ~usable);
+		f->failbacks += (unsigned int)__builtin_popcount(usable & ~before);
+		if (before & ~usable)
 			octo_topo_begin_failover_locked(octo);
 	}
-	f->usable = usable;
 }
 
 /*
@@ -138,8 +138,8 @@ octo_topo_update(struct octo_dev *octo)
 	const uint32_t usable = usable_pfs(octo);
 
 	if (usable != octo->plan.usable) {
-		octo->plan.usable = usable;
 		count_failover(octo, usable);
+		octo->plan.usable = usable;
 		/* pairs with the acquire in octo_home_check() */
 		rte_atomic_fetch_add_explicit(&octo->plan_generation, 1, rte_memory_order_release);
 	}
