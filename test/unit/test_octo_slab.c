@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <rte_malloc.h>
-#include <rte_memory.h>
 
 #include "octo_test.h"
 #include "octo_test_eal.h"

@@ -16,7 +16,7 @@
 struct devarg {
 	const char *name;
 	int (*read)(const struct devarg *arg, const char *value, struct octo_args *args);
-	size_t field;         /* offset of the number or bool in struct octo_args */
+	size_t field;         /* offset in struct octo_args */
 	uint32_t min;         /* of a number */
 	uint32_t max;         /* of a number */
 	const char *words[3]; /* of an enum, or the two of a bool */
