@@ -26,7 +26,7 @@ from test_ethtool import (DEFAULT_RETA, DELETE, INSERT, OURS, SET_RSS, TABLE, Ke
 
 NOBODY = 65534
 
-pytestmark = pytest.mark.skipif(env.IN_TREE, reason="the agent is built here alone")
+pytestmark = pytest.mark.skipif(bool(env.IN_TREE), reason="the agent is built here alone")
 
 
 @pytest.fixture
