@@ -89,7 +89,7 @@ queues_of(const struct rte_flow_action *action, const uint16_t **queues)
 
 /*
  * The highest queue that the port must have for the actions, those nested in them included; -1 if
- * none. With `cut`, rss can go on with one of its queues.
+ * none. With `cut`, of an rss action only its lowest queue counts: it can go on with that one.
  */
 int
 octo_app_spec_max_queue(const struct rte_flow_action actions[], bool cut)

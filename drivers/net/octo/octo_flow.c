@@ -43,7 +43,7 @@ leads_to_a_queue(const struct octo_dev *octo, struct octo_flow_request *r)
 	return octo_flow_parse_tuple(r->app_spec.pattern_ro, &r->spec.tuple) == 0;
 }
 
-/* The PFs get the rule in the application's own words, and octo steers its flow, or does not. */
+/* Pass the rule to the PFs in the application's own words. Octo leads it home only if `steered`. */
 void
 octo_flow_specify_generic(struct octo_flow_request *r, bool steered)
 {

@@ -16,6 +16,7 @@
 static inline void
 adopt(const struct octo_rxq *q, struct rte_mbuf **pkts, uint16_t nb, struct octo_rx_count *count)
 {
+	/* first: else the compiler joins both sums in a vector, by more instructions */
 	count->packets += nb;
 	count->bytes += octo_mbufs_adopt(pkts, nb, q->port_id);
 }
